@@ -1,0 +1,1 @@
+//! Reading and promoting the sessions that candidates are compared with.

@@ -1,0 +1,10 @@
+//! The command line.
+
+use std::process::ExitCode;
+
+use crate::exit::Exit;
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    Exit::Usage.into()
+}

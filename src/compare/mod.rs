@@ -1,0 +1,1 @@
+//! Two sides of runs to cells with their values; never decides.

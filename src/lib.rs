@@ -1,0 +1,34 @@
+//! The regression gate for LLM inference.
+//!
+//! The journey of the data, one module a step:
+//!
+//! [`spec`] (YAML → valid spec) → [`plan`] (spec + seed → every length and instant) → [`probe`]
+//! (what is the target?) → [`load`] (send, time, record) → [`sample`] (one request's record and
+//! its metrics) → [`summary`] (records → run) → [`archive`] (runs on disk) → [`compare`] (two
+//! sides → cells) → [`verdict`] (cells → findings) → [`report`] (findings → text) → [`exit`].
+//!
+//! The layers and what may import what stand in `ARCHITECTURE.md`; `tests/architecture.rs` checks
+//! them.
+
+pub mod archive;
+pub mod baseline;
+pub mod cli;
+pub mod compare;
+pub mod diag;
+pub mod exit;
+pub mod ident;
+pub mod load;
+pub mod metric;
+pub mod plan;
+pub mod probe;
+pub mod provenance;
+pub mod report;
+pub mod sample;
+pub mod sim;
+pub mod spec;
+pub mod stats;
+pub mod summary;
+pub mod term;
+pub mod unit;
+pub mod verdict;
+pub mod wire;

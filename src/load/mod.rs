@@ -1,0 +1,1 @@
+//! The load client: sends the plan, times what comes back.

@@ -1,0 +1,1 @@
+//! Spec and seed to every length, prompt and instant.

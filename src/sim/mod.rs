@@ -1,0 +1,1 @@
+//! The embedded engine: a real HTTP server with a model of continuous batching behind it.

@@ -1,0 +1,1 @@
+//! The pinned spec: YAML to a value that cannot hold a contradiction.

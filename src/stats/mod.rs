@@ -1,0 +1,1 @@
+//! Numbers in, numbers with caveats out; knows no metric.

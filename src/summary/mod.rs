@@ -1,0 +1,1 @@
+//! Records to the summary of a run.

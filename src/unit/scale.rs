@@ -1,0 +1,134 @@
+//! Numbers as text for people: one prefix and enough digits for a row of values.
+
+/// What a value counts, which decides how it is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds: printed as µs, ms or s.
+    Seconds,
+    /// Requests per second.
+    RequestsPerSecond,
+    /// Tokens per second.
+    TokensPerSecond,
+    /// A proportion from 0 to 1: printed as a percentage.
+    Proportion,
+}
+
+/// A row of values in one unit, all at one scale, with the unit written out.
+///
+/// The scale is chosen for the largest value: `[0.012, 0.3]` seconds become `12.0 ms` and
+/// `300.0 ms`. An infinite value prints as `∞`.
+pub fn row<const N: usize>(unit: Unit, values: [f64; N]) -> [String; N] {
+    let largest = values
+        .iter()
+        .copied()
+        .filter(|v| v.is_finite())
+        .fold(0.0_f64, |a, v| a.max(v.abs()));
+    let (factor, suffix) = match unit {
+        Unit::Seconds if largest >= 10.0 => (1.0, " s"),
+        Unit::Seconds if largest >= 1e-3 => (1e3, " ms"),
+        Unit::Seconds => (1e6, " µs"),
+        Unit::RequestsPerSecond => (1.0, " req/s"),
+        Unit::TokensPerSecond => (1.0, " tok/s"),
+        Unit::Proportion => (100.0, " %"),
+    };
+    let digits = match largest * factor {
+        v if v >= 1000.0 => 0,
+        v if v >= 100.0 => 1,
+        v if v >= 1.0 => 2,
+        _ => 3,
+    };
+    values.map(|value| {
+        if value.is_infinite() {
+            return "∞".to_owned();
+        }
+        format!("{:.digits$}{suffix}", value * factor)
+    })
+}
+
+/// One value with its unit.
+pub fn value(unit: Unit, value: f64) -> String {
+    let [text] = row(unit, [value]);
+    text
+}
+
+/// A signed relative change: 0.312 is `+31.2 %`.
+pub fn change(ratio: f64) -> String {
+    if ratio.is_infinite() {
+        return if ratio > 0.0 {
+            "+∞".to_owned()
+        } else {
+            "−∞".to_owned()
+        };
+    }
+    signed(ratio * 100.0, " %")
+}
+
+/// A signed difference of proportions: −0.0123 is `−1.23 pp`.
+pub fn points(difference: f64) -> String {
+    signed(difference * 100.0, " pp")
+}
+
+fn signed(value: f64, suffix: &str) -> String {
+    let digits = if value.abs() >= 100.0 {
+        0
+    } else if value.abs() >= 10.0 {
+        1
+    } else {
+        2
+    };
+    let sign = if value < 0.0 { "−" } else { "+" };
+    format!("{sign}{:.digits$}{suffix}", value.abs())
+}
+
+/// A count with thousands separated: 12,345.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A stretch of time for people: `4.2 s`, `12 min`, `2 h 05 min`.
+pub fn elapsed(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.1} s"),
+        s if s < 5400.0 => format!("{:.0} min", s / 60.0),
+        s => {
+            let minutes = (s / 60.0).round() as u64;
+            format!("{} h {:02} min", minutes / 60, minutes % 60)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_shares_one_scale() {
+        assert_eq!(row(Unit::Seconds, [0.012, 0.3]), ["12.0 ms", "300.0 ms"]);
+        assert_eq!(row(Unit::Seconds, [12.0, 0.5]), ["12.00 s", "0.50 s"]);
+        assert_eq!(row(Unit::Seconds, [0.000_25]), ["250.0 µs"]);
+        assert_eq!(row(Unit::Proportion, [0.981]), ["98.10 %"]);
+        assert_eq!(row(Unit::Seconds, [f64::INFINITY, 0.02]), ["∞", "20.00 ms"]);
+    }
+
+    #[test]
+    fn changes_carry_their_sign() {
+        assert_eq!(change(0.312), "+31.2 %");
+        assert_eq!(change(-0.05), "−5.00 %");
+        assert_eq!(points(-0.0123), "−1.23 pp");
+    }
+
+    #[test]
+    fn counts_and_times_read_easily() {
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(999), "999");
+        assert_eq!(elapsed(7500.0), "2 h 05 min");
+    }
+}

@@ -1,0 +1,1 @@
+//! Cells to findings and one verdict.

@@ -1,0 +1,1 @@
+//! Bytes to events of the OpenAI-compatible streaming protocol.
