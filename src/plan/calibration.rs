@@ -1,0 +1,87 @@
+//! From tokens to words: a line fitted once per comparison against what the target counts.
+
+use serde::{Deserialize, Serialize};
+
+/// How many tokens a prompt of so many words has: `overhead + tokens_per_word × words`.
+///
+/// Fitted once on the baseline side and used for every run of both sides, so that both get the
+/// same text; a differing tokenizer then shows as changed work.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PromptCalibration {
+    /// Tokens of one word of our list, with its share of spaces and full stops.
+    pub tokens_per_word: f64,
+    /// Tokens that a prompt has beside its words: the chat template.
+    pub overhead_tokens: f64,
+    /// Where the two come from.
+    pub source: CalibrationSource,
+}
+
+/// Where a calibration comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CalibrationSource {
+    /// `usage.prompt_tokens` of short answers.
+    Usage,
+    /// The target's `/tokenize`.
+    Tokenize,
+    /// Nothing said, so typical values are assumed.
+    Assumed,
+}
+
+impl PromptCalibration {
+    /// Typical of current tokenizers on English text, for targets that report no usage.
+    pub const ASSUMED: Self = Self {
+        tokens_per_word: 1.2,
+        overhead_tokens: 8.0,
+        source: CalibrationSource::Assumed,
+    };
+
+    /// Least squares through `(words, tokens)`; `None` unless there are two different word counts
+    /// and the line is plausible (more than 0.2 and at most 20 tokens a word).
+    ///
+    /// `[(10, 25), (110, 145)]` is 1.2 tokens a word and 13 beside.
+    pub fn fit(points: &[(u32, u32)], source: CalibrationSource) -> Option<Self> {
+        let n = points.len() as f64;
+        let (mean_x, mean_y) = points.iter().fold((0.0, 0.0), |(x, y), &(words, tokens)| {
+            (x + f64::from(words) / n, y + f64::from(tokens) / n)
+        });
+        let (sxx, sxy) = points
+            .iter()
+            .fold((0.0, 0.0), |(xx, xy), &(words, tokens)| {
+                let dx = f64::from(words) - mean_x;
+                (xx + dx * dx, xy + dx * (f64::from(tokens) - mean_y))
+            });
+        let tokens_per_word = sxy / sxx;
+        (0.2..=20.0).contains(&tokens_per_word).then(|| Self {
+            tokens_per_word,
+            overhead_tokens: (mean_y - tokens_per_word * mean_x).max(0.0),
+            source,
+        })
+    }
+
+    /// Words of a text of so many tokens, the overhead not counted; at least one.
+    pub fn words(&self, tokens: f64) -> u32 {
+        (tokens / self.tokens_per_word).round().max(1.0) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_through_two_points_is_exact() {
+        let fit =
+            PromptCalibration::fit(&[(10, 25), (110, 145)], CalibrationSource::Usage).unwrap();
+        assert!((fit.tokens_per_word - 1.2).abs() < 1e-12);
+        assert!((fit.overhead_tokens - 13.0).abs() < 1e-9);
+        assert_eq!(fit.words(120.0), 100);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        assert!(PromptCalibration::fit(&[], CalibrationSource::Usage).is_none());
+        assert!(PromptCalibration::fit(&[(10, 25), (10, 30)], CalibrationSource::Usage).is_none());
+        assert!(PromptCalibration::fit(&[(10, 25), (110, 25)], CalibrationSource::Usage).is_none());
+    }
+}

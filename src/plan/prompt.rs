@@ -1,0 +1,182 @@
+//! Prompts: real text of a planned length, unique where the spec shares nothing.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use super::calibration::PromptCalibration;
+use super::request::{Phase, PlannedRequest, Prefix};
+use super::seed::Draws;
+use super::words::WORDS;
+
+/// What makes a run's prompts new to every prefix cache: different for each run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Salt(String);
+
+impl Salt {
+    /// From any text that no other run has, a run's id say.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The salt as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A prompt as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// The shared system prompt.
+    pub system: Option<String>,
+    /// What the user says.
+    pub user: String,
+}
+
+/// Words at the start of each prompt or shared prefix that carry the salt: 6 words of a list of
+/// a thousand tell apart 2^59 of them.
+const SALT_WORDS: u32 = 6;
+
+/// A full stop after every so many words, so that a text is no endless sentence and its tokens
+/// still grow in a line with its words.
+const SENTENCE: u32 = 12;
+
+/// Writes the prompts of one run.
+#[derive(Debug, Clone)]
+pub struct Prompter {
+    seed: String,
+    salt: Salt,
+    calibration: PromptCalibration,
+}
+
+impl Prompter {
+    /// For one run: the plan's seed, the run's salt, the comparison's calibration.
+    pub fn new(seed: u64, salt: Salt, calibration: PromptCalibration) -> Self {
+        Self {
+            seed: seed.to_string(),
+            salt,
+            calibration,
+        }
+    }
+
+    /// The prompt of a planned request in the stage of this name.
+    ///
+    /// The salt stands first, in the shared prefix where there is one, else in the prompt: caches
+    /// match from the first token on, so nothing that an earlier run left behind can match. What
+    /// follows the salt is the same in every run.
+    pub fn prompt(&self, stage: &str, request: &PlannedRequest) -> Prompt {
+        let phase = match request.phase {
+            Phase::Warmup => "warmup",
+            Phase::Measured => "measured",
+        };
+        let place = format!("{stage}/{phase}/{}", request.number);
+        let total = f64::from(request.input_tokens) - self.calibration.overhead_tokens;
+        match request.prefix {
+            None => {
+                let words = self.calibration.words(total);
+                Prompt {
+                    system: None,
+                    user: self.salted_text(&place, words),
+                }
+            }
+            Some(Prefix { group, tokens }) => {
+                let shared = self.calibration.words(f64::from(tokens));
+                let own = self.calibration.words(total - f64::from(tokens));
+                let class = request.class;
+                Prompt {
+                    system: Some(self.salted_text(&format!("prefix/{class}/{group}"), shared)),
+                    user: self.salted_text(&place, own),
+                }
+            }
+        }
+    }
+
+    /// A salted text of exactly so many words; texts of different `place`s differ.
+    pub fn salted_text(&self, place: &str, words: u32) -> String {
+        let salted = words.min(SALT_WORDS);
+        let mut salt = Draws::new(self.salt.as_str(), &format!("salt/{place}"), 0);
+        let mut body = Draws::new(&self.seed, &format!("text/{place}"), 0);
+        let mut text = String::with_capacity(words as usize * 7);
+        for number in 0..words {
+            if number > 0 {
+                text.push_str(if number % SENTENCE == 0 { ". " } else { " " });
+            }
+            let draws = if number < salted {
+                &mut salt
+            } else {
+                &mut body
+            };
+            let _ = write!(text, "{}", WORDS[draws.below(WORDS.len() as u64) as usize]);
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::CalibrationSource;
+
+    fn prompter(salt: &str) -> Prompter {
+        let calibration = PromptCalibration {
+            tokens_per_word: 1.0,
+            overhead_tokens: 4.0,
+            source: CalibrationSource::Usage,
+        };
+        Prompter::new(42, Salt::new(salt), calibration)
+    }
+
+    fn request(number: u32, prefix: Option<Prefix>) -> PlannedRequest {
+        PlannedRequest {
+            phase: Phase::Measured,
+            number,
+            class: 0,
+            input_tokens: 104,
+            output_tokens: 8,
+            prefix,
+        }
+    }
+
+    fn words(text: &str) -> Vec<&str> {
+        text.split_whitespace().collect()
+    }
+
+    #[test]
+    fn a_prompt_has_its_planned_length() {
+        let prompt = prompter("a").prompt("steady", &request(0, None));
+        assert_eq!(words(&prompt.user).len(), 100);
+        assert_eq!(prompt.system, None);
+    }
+
+    #[test]
+    fn another_run_shares_no_beginning_but_the_same_body() {
+        let (a, b) = (prompter("a"), prompter("b"));
+        let (a, b) = (
+            a.prompt("s", &request(0, None)),
+            b.prompt("s", &request(0, None)),
+        );
+        assert_ne!(words(&a.user)[..6], words(&b.user)[..6]);
+        assert_eq!(words(&a.user)[6..], words(&b.user)[6..]);
+    }
+
+    #[test]
+    fn requests_of_a_run_are_unique_but_for_their_shared_prefix() {
+        let prompter = prompter("a");
+        let group = |group| Some(Prefix { group, tokens: 50 });
+        let first = prompter.prompt("s", &request(0, group(1)));
+        let same = prompter.prompt("s", &request(1, group(1)));
+        let other = prompter.prompt("s", &request(2, group(2)));
+        assert_eq!(first.system, same.system);
+        assert_ne!(first.system, other.system);
+        assert_ne!(first.user, same.user);
+        assert_eq!(words(first.system.as_deref().unwrap()).len(), 50);
+        assert_eq!(words(&first.user).len(), 50);
+    }
+
+    #[test]
+    fn the_text_is_pinned() {
+        insta::assert_snapshot!(prompter("a").prompt("steady", &request(0, None)).user);
+    }
+}

@@ -1,0 +1,212 @@
+//! One planned request: class, lengths and shared prefix.
+
+use serde::{Deserialize, Serialize};
+
+use super::seed::Draws;
+use crate::spec::{Class, Length};
+
+/// Part of a stage that a request belongs to, by its `scheduled` instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Before the window: never in a sample.
+    Warmup,
+    /// In the window.
+    Measured,
+}
+
+/// What a request is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PlannedRequest {
+    /// Warm-up or measured.
+    pub phase: Phase,
+    /// Number in its phase of the stage.
+    pub number: u32,
+    /// Index of the class in the workload.
+    pub class: u32,
+    /// Input length in tokens, prefix included.
+    pub input_tokens: u32,
+    /// Output length in tokens.
+    pub output_tokens: u32,
+    /// The shared text that it starts with.
+    pub prefix: Option<Prefix>,
+}
+
+/// A shared text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Prefix {
+    /// Which of the class's groups.
+    pub group: u32,
+    /// Its length in tokens.
+    pub tokens: u32,
+}
+
+/// Tokens that a request has beyond its shared prefix at the least, so that it stays distinct.
+const BEYOND_PREFIX: u32 = 16;
+
+impl PlannedRequest {
+    /// Draws the request with this number: a pure function of seed, stage, phase and number.
+    pub(super) fn draw(
+        seed: u64,
+        stage: &str,
+        phase: Phase,
+        number: u32,
+        classes: &[Class],
+    ) -> Self {
+        let purpose = match phase {
+            Phase::Warmup => format!("request/warmup/{stage}"),
+            Phase::Measured => format!("request/{stage}"),
+        };
+        let mut draws = Draws::new(&seed.to_string(), &purpose, u64::from(number));
+        let class = pick(&mut draws, classes);
+        let Class {
+            input,
+            output,
+            prefix,
+            ..
+        } = &classes[class];
+        let input_tokens = length(&mut draws, *input);
+        let output_tokens = length(&mut draws, *output);
+        let prefix = prefix.and_then(|sharing| {
+            let (carries, group) = (draws.unit(), draws.below(u64::from(sharing.groups)));
+            (carries < sharing.share).then_some(Prefix {
+                group: group as u32,
+                tokens: sharing.tokens,
+            })
+        });
+        let least = prefix.map_or(1, |prefix| prefix.tokens + BEYOND_PREFIX);
+        Self {
+            phase,
+            number,
+            class: class as u32,
+            input_tokens: input_tokens.max(least),
+            output_tokens,
+            prefix,
+        }
+    }
+}
+
+fn pick(draws: &mut Draws, classes: &[Class]) -> usize {
+    let total: f64 = classes.iter().map(|class| class.weight).sum();
+    let mut rest = draws.unit() * total;
+    for (index, class) in classes.iter().enumerate() {
+        rest -= class.weight;
+        if rest < 0.0 {
+            return index;
+        }
+    }
+    classes.len() - 1
+}
+
+fn length(draws: &mut Draws, length: Length) -> u32 {
+    match length {
+        Length::Fixed(tokens) => tokens,
+        Length::Uniform { low, high } => low + draws.below(u64::from(high - low) + 1) as u32,
+        Length::Lognormal { p50, p95, max } => {
+            // The 95th percentile of the standard normal.
+            const Z95: f64 = 1.644_853_626_951_472_2;
+            let sigma = libm::log(p95 / p50) / Z95;
+            let tokens = p50 * libm::exp(sigma * draws.normal());
+            // `as` saturates, so a far tail cannot wrap.
+            (tokens.round() as u32).clamp(1, max)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{PrefixSharing, Slo};
+
+    fn class(name: &str, weight: f64, input: Length) -> Class {
+        Class {
+            name: name.parse().unwrap(),
+            weight,
+            input,
+            output: Length::Fixed(8),
+            prefix: None,
+            slo: Slo::new(),
+        }
+    }
+
+    fn draw(classes: &[Class], number: u32) -> PlannedRequest {
+        PlannedRequest::draw(42, "steady", Phase::Measured, number, classes)
+    }
+
+    #[test]
+    fn classes_come_by_weight() {
+        let classes = [
+            class("a", 3.0, Length::Fixed(5)),
+            class("b", 1.0, Length::Fixed(9)),
+        ];
+        let b = (0..4000).filter(|&n| draw(&classes, n).class == 1).count();
+        assert!((900..1100).contains(&b), "{b}");
+    }
+
+    #[test]
+    fn lognormal_lengths_have_their_percentiles() {
+        let classes = [class(
+            "a",
+            1.0,
+            Length::Lognormal {
+                p50: 200.0,
+                p95: 800.0,
+                max: 100_000,
+            },
+        )];
+        let mut lengths: Vec<u32> = (0..4000).map(|n| draw(&classes, n).input_tokens).collect();
+        lengths.sort_unstable();
+        assert!((185..216).contains(&lengths[2000]), "{}", lengths[2000]);
+        assert!((720..890).contains(&lengths[3800]), "{}", lengths[3800]);
+    }
+
+    #[test]
+    fn uniform_lengths_reach_both_ends() {
+        let classes = [class("a", 1.0, Length::Uniform { low: 3, high: 6 })];
+        let mut seen: Vec<u32> = (0..200).map(|n| draw(&classes, n).input_tokens).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen, [3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_prefix_fits_inside_its_input() {
+        let mut shared = class("a", 1.0, Length::Fixed(20));
+        shared.prefix = Some(PrefixSharing {
+            tokens: 64,
+            groups: 4,
+            share: 0.5,
+        });
+        let requests: Vec<_> = (0..1000)
+            .map(|n| draw(std::slice::from_ref(&shared), n))
+            .collect();
+        let carrying = requests
+            .iter()
+            .filter(|request| request.prefix.is_some())
+            .count();
+        assert!((430..570).contains(&carrying), "{carrying}");
+        for request in requests {
+            match request.prefix {
+                Some(prefix) => {
+                    assert!(prefix.group < 4);
+                    assert_eq!(request.input_tokens, 80);
+                }
+                None => assert_eq!(request.input_tokens, 20),
+            }
+        }
+    }
+
+    #[test]
+    fn warmup_and_measured_requests_differ() {
+        let classes = [class(
+            "a",
+            1.0,
+            Length::Uniform {
+                low: 1,
+                high: 1_000_000,
+            },
+        )];
+        let warmup = PlannedRequest::draw(42, "steady", Phase::Warmup, 0, &classes);
+        assert_ne!(warmup.input_tokens, draw(&classes, 0).input_tokens);
+    }
+}

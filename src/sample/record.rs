@@ -1,0 +1,232 @@
+//! The record of one request: instants and counts as observed, nothing derived.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::Phase;
+use crate::unit::Nanos;
+
+/// What happened to one request. Instants are nanoseconds since the stage's start on the load
+/// client's monotonic clock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestRecord {
+    /// Index of the stage in the plan.
+    pub stage: u32,
+    /// Number of the request in its phase of the stage.
+    pub index: u32,
+    /// Index of the class in the workload.
+    pub class: u32,
+    /// Warm-up or measured.
+    pub phase: Phase,
+    /// Input tokens that the plan wanted.
+    pub planned_input_tokens: u32,
+    /// Output tokens that the plan wanted.
+    pub planned_output_tokens: u32,
+    /// When the plan wanted it sent. Closed loop: when its user became free.
+    #[serde(rename = "scheduled_ns")]
+    pub scheduled: Nanos,
+    /// Just before the request was handed to the client stack; `None` if it never was.
+    #[serde(rename = "sent_ns", default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<Nanos>,
+    /// Response headers received.
+    #[serde(
+        rename = "headers_ns",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub headers: Option<Nanos>,
+    /// First token-bearing event that is not reasoning.
+    #[serde(
+        rename = "first_answer_ns",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub first_answer: Option<Nanos>,
+    /// The stream's or body's end, or the failure.
+    #[serde(rename = "done_ns", default, skip_serializing_if = "Option::is_none")]
+    pub done: Option<Nanos>,
+    /// Instant of each token-bearing event, ascending.
+    #[serde(rename = "events_ns", default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Nanos>,
+    /// Cumulative output tokens after each event, where the server says (continuous usage); as
+    /// long as `events`, or empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub event_tokens: Vec<u32>,
+    /// Output tokens, never credited from what was asked for; `None` where nothing said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u32>,
+    /// Where `output_tokens` comes from.
+    pub output_source: TokenSource,
+    /// `usage.prompt_tokens`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u32>,
+    /// `usage.prompt_tokens_details.cached_tokens`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u32>,
+    /// Bytes of the response's body.
+    pub bytes: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The server's or the client stack's words, at most 500 characters, secrets masked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl RequestRecord {
+    /// First token-bearing event.
+    pub fn first_token(&self) -> Option<Nanos> {
+        self.events.first().copied()
+    }
+
+    /// Last token-bearing event.
+    pub fn last_token(&self) -> Option<Nanos> {
+        self.events.last().copied()
+    }
+}
+
+/// Where a count of output tokens comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenSource {
+    /// `usage.completion_tokens`.
+    Usage,
+    /// Counted token-bearing events; a lower bound where events carry several tokens.
+    Events,
+}
+
+/// How a request ended: exactly one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Ended well.
+    Completed,
+    /// `finish_reason: length` short of the pinned output length.
+    Truncated,
+    /// A status of 400 and above other than 429 and 503.
+    HttpError {
+        /// The status.
+        status: u16,
+    },
+    /// 429 or 503.
+    Rejected {
+        /// The status.
+        status: u16,
+    },
+    /// No connection, or it was lost before the headers.
+    ConnectError,
+    /// Given up.
+    Timeout {
+        /// At which limit.
+        phase: TimeoutPhase,
+    },
+    /// An error event, malformed JSON, a body cut short, an end without `[DONE]` and without a
+    /// `finish_reason`.
+    StreamError,
+    /// Ended well but without one token.
+    Empty,
+    /// The plan cancelled it: not a failure.
+    Cancelled,
+    /// Due but not sent: in-flight cap, or the run was stopped.
+    Unsent,
+    /// Cut by the stage's end.
+    Unfinished,
+}
+
+/// The limit at which a request was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimeoutPhase {
+    /// Until the connection stands.
+    Connect,
+    /// Until the first token.
+    FirstToken,
+    /// Between two events.
+    Stall,
+    /// The whole request.
+    Total,
+}
+
+/// An outcome without its details, to count by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each is documented on `Outcome`")]
+pub enum OutcomeKind {
+    Completed,
+    Truncated,
+    HttpError,
+    Rejected,
+    ConnectError,
+    Timeout,
+    StreamError,
+    Empty,
+    Cancelled,
+    Unsent,
+    Unfinished,
+}
+
+impl Outcome {
+    /// Without its details.
+    pub const fn kind(self) -> OutcomeKind {
+        match self {
+            Self::Completed => OutcomeKind::Completed,
+            Self::Truncated => OutcomeKind::Truncated,
+            Self::HttpError { .. } => OutcomeKind::HttpError,
+            Self::Rejected { .. } => OutcomeKind::Rejected,
+            Self::ConnectError => OutcomeKind::ConnectError,
+            Self::Timeout { .. } => OutcomeKind::Timeout,
+            Self::StreamError => OutcomeKind::StreamError,
+            Self::Empty => OutcomeKind::Empty,
+            Self::Cancelled => OutcomeKind::Cancelled,
+            Self::Unsent => OutcomeKind::Unsent,
+            Self::Unfinished => OutcomeKind::Unfinished,
+        }
+    }
+}
+
+impl OutcomeKind {
+    /// All kinds.
+    pub const ALL: [Self; 11] = [
+        Self::Completed,
+        Self::Truncated,
+        Self::HttpError,
+        Self::Rejected,
+        Self::ConnectError,
+        Self::Timeout,
+        Self::StreamError,
+        Self::Empty,
+        Self::Cancelled,
+        Self::Unsent,
+        Self::Unfinished,
+    ];
+
+    /// Whether it counts in `error_ratio` and as +∞ in adjusted percentiles.
+    pub const fn is_error(self) -> bool {
+        match self {
+            Self::Completed | Self::Truncated | Self::Cancelled => false,
+            Self::HttpError
+            | Self::Rejected
+            | Self::ConnectError
+            | Self::Timeout
+            | Self::StreamError
+            | Self::Empty
+            | Self::Unsent
+            | Self::Unfinished => true,
+        }
+    }
+
+    /// In words, for reports.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Truncated => "truncated",
+            Self::HttpError => "http error",
+            Self::Rejected => "rejected",
+            Self::ConnectError => "connect error",
+            Self::Timeout => "timeout",
+            Self::StreamError => "stream error",
+            Self::Empty => "empty",
+            Self::Cancelled => "cancelled",
+            Self::Unsent => "unsent",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}

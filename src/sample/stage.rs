@@ -1,0 +1,47 @@
+//! What the load client saw of a stage as a whole, beside the records of its requests.
+
+use serde::{Deserialize, Serialize};
+
+use crate::unit::Nanos;
+
+/// What the load client saw of one stage. Instants are nanoseconds since the stage's start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageObservation {
+    /// Start of the measured window; equal to `window_end` where the stage ended before it.
+    pub window_start: Nanos,
+    /// End of the measured window.
+    pub window_end: Nanos,
+    /// Time-weighted mean of requests in flight in the window.
+    pub in_flight_mean: f64,
+    /// Most requests in flight in the window.
+    pub in_flight_max: u32,
+    /// Requests of the window that were due while the in-flight cap was reached.
+    pub cap_hits: u32,
+    /// CPU time of the client's process over the window, as a share of the cores it may use.
+    pub cpu_share: Option<f64>,
+    /// 99th percentile of how late the client's event loop woke from a timer, in the window.
+    pub loop_lag_p99: Option<Nanos>,
+    /// Connections opened during the stage; `None` where the client stack does not say.
+    pub connections: Option<u64>,
+    /// Bytes of response bodies during the stage.
+    pub bytes: u64,
+    /// Requests still in flight when the drain ended.
+    pub backlog: u32,
+    /// How it ended.
+    pub end: StageEnd,
+}
+
+/// How a stage ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StageEnd {
+    /// As planned.
+    Complete,
+    /// Stopped by a signal.
+    Interrupted,
+    /// The target stopped answering.
+    TargetLost {
+        /// The last error.
+        error: String,
+    },
+}

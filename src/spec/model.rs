@@ -1,0 +1,452 @@
+//! The valid spec: whatever is here can be planned, run and judged.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ident::{Digest, Name};
+use crate::metric::{Cell, Metric};
+use crate::provenance::{Declared, PinPath};
+use crate::unit::{Nanos, Rps};
+
+/// Pins that the spec declares.
+pub type DeclaredPins = BTreeMap<PinPath, Declared>;
+
+/// A whole spec.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    /// The spec's name, which is the baseline folder's name too.
+    pub name: Name,
+    /// What is measured.
+    pub target: Target,
+    /// What must hold of it.
+    pub pins: DeclaredPins,
+    /// Pins that may differ between baseline and candidate.
+    pub under_test: Vec<PinPath>,
+    /// Extra fields of every request's body, such as `temperature`.
+    pub request: BTreeMap<String, serde_json::Value>,
+    /// What the traffic is.
+    pub workload: Workload,
+    /// The stretches of load, in order; at least one.
+    pub stages: Vec<Stage>,
+    /// What is judged and how.
+    pub gate: Gate,
+    /// When a request is given up.
+    pub timeouts: Timeouts,
+    /// The text as read, for provenance; variables are not expanded in it.
+    pub text: String,
+}
+
+impl Spec {
+    /// Digest of the text: for provenance.
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.text.as_bytes())
+    }
+
+    /// Digest of what has to be equal for two runs to be comparable: workload, stages, SLO, API and
+    /// request fields; neither tolerances nor the target's address.
+    pub fn workload_digest(&self) -> Digest {
+        Digest::of_json(&(
+            &self.workload,
+            &self.stages,
+            &self.request,
+            self.target.api,
+            &self.timeouts,
+        ))
+    }
+}
+
+/// The server under test.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// Where it is.
+    pub place: TargetPlace,
+    /// Which API is spoken.
+    pub api: Api,
+    /// The model's name in requests; `None` takes the first of `/v1/models`.
+    pub model: Option<String>,
+    /// Name of the environment variable that holds the key; never the key.
+    pub api_key_env: Option<String>,
+    /// Which layer is measured.
+    pub layer: Layer,
+}
+
+/// Where the server under test is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TargetPlace {
+    /// At a URL: `http://host:8000`, without the API's path.
+    Url(String),
+    /// The embedded engine, started for the run; profile first, then its switches.
+    Sim(Vec<String>),
+}
+
+/// Which of the OpenAI-compatible APIs is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Api {
+    /// `/v1/chat/completions`.
+    Chat,
+    /// `/v1/completions`.
+    Completions,
+}
+
+impl Api {
+    /// The path below the target's URL.
+    pub const fn path(self) -> &'static str {
+        match self {
+            Self::Chat => "/v1/chat/completions",
+            Self::Completions => "/v1/completions",
+        }
+    }
+
+    /// The name in specs and pins.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Completions => "completions",
+        }
+    }
+}
+
+/// What the figures speak about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layer {
+    /// The engine itself.
+    Engine,
+    /// Everything between client and engine too: gateways, network.
+    EndToEnd,
+}
+
+/// What the traffic is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Workload {
+    /// Seed of everything random in the plan.
+    pub seed: u64,
+    /// The classes; at least one.
+    pub classes: Vec<Class>,
+}
+
+/// One kind of request: a joint distribution of input and output lengths, and its SLO.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Class {
+    /// The class's name.
+    pub name: Name,
+    /// Its share of requests is its weight over the sum of weights; above zero.
+    pub weight: f64,
+    /// Input length in tokens, prefix included.
+    pub input: InputLength,
+    /// Output length in tokens, pinned by `ignore_eos`.
+    pub output: Length,
+    /// A shared system prompt.
+    pub prefix: Option<PrefixSharing>,
+    /// Per-request limits; empty where the class has none.
+    pub slo: Slo,
+}
+
+/// A distribution of lengths, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Length {
+    /// Always the same.
+    Fixed(u32),
+    /// Each whole number from `low` to `high`, both included, equally often.
+    Uniform {
+        /// Smallest.
+        low: u32,
+        /// Largest.
+        high: u32,
+    },
+    /// Log-normal by its median and 95th percentile, rounded and clipped to [1, `max`].
+    Lognormal {
+        /// The median.
+        p50: f64,
+        /// The 95th percentile; above the median.
+        p95: f64,
+        /// The largest length.
+        max: u32,
+    },
+}
+
+/// Input lengths are lengths too.
+pub type InputLength = Length;
+
+/// Some requests start with one of a few shared texts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PrefixSharing {
+    /// Length of the shared text, counted inside the input length.
+    pub tokens: u32,
+    /// How many different shared texts there are; drawn uniformly.
+    pub groups: u32,
+    /// Share of the class's requests that carry one, from 0 to 1.
+    pub share: f64,
+}
+
+/// Limits that a request has to keep, all of them, to count as good.
+pub type Slo = BTreeMap<SloClause, Nanos>;
+
+/// What a limit speaks about; a request keeps it with `value ≤ limit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SloClause {
+    /// Time to first token.
+    Ttft,
+    /// Time to first answer token.
+    Ttfa,
+    /// Time per output token.
+    Tpot,
+    /// Largest gap between tokens.
+    ItlMax,
+    /// End-to-end latency.
+    E2e,
+}
+
+impl SloClause {
+    /// All clauses.
+    pub const ALL: [Self; 5] = [Self::Ttft, Self::Ttfa, Self::Tpot, Self::ItlMax, Self::E2e];
+
+    /// The name in specs and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ttft => "ttft",
+            Self::Ttfa => "ttfa",
+            Self::Tpot => "tpot",
+            Self::ItlMax => "itl_max",
+            Self::E2e => "e2e",
+        }
+    }
+}
+
+/// One steady stretch of load.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stage {
+    /// The stage's name; `sweep@8` for a step of a sweep.
+    pub name: String,
+    /// How requests come.
+    pub arrival: Arrival,
+    /// How long the measured window is.
+    pub extent: Extent,
+    /// What precedes the window and is not measured.
+    pub warmup: Warmup,
+    /// Most requests in flight at once; a request due beyond it is `unsent`.
+    pub in_flight: u32,
+    /// How long the end waits for what is in flight.
+    pub drain_timeout: Nanos,
+}
+
+/// How requests come.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arrival {
+    /// Users who send their next request when the last one has ended.
+    Closed {
+        /// How many.
+        users: u32,
+        /// Their first requests are spread over this time; `None` spreads them over the first
+        /// request's latency.
+        ramp: Option<Nanos>,
+    },
+    /// By the clock, whatever the server does.
+    Open {
+        /// Mean rate.
+        rate: Rps,
+        /// How the gaps are distributed.
+        process: ArrivalProcess,
+    },
+}
+
+/// How the gaps between open-loop requests are distributed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArrivalProcess {
+    /// All equal.
+    Constant,
+    /// Exponential.
+    Poisson,
+}
+
+/// How long the measured window of a stage is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extent {
+    /// Until so many requests were sent.
+    Requests(u32),
+    /// So long.
+    Duration(Nanos),
+}
+
+/// What precedes the measured window: over when both parts are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Warmup {
+    /// At least so many requests.
+    pub requests: u32,
+    /// At least so long.
+    pub duration: Nanos,
+}
+
+/// When a request is given up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Timeouts {
+    /// Until the connection stands.
+    pub connect: Nanos,
+    /// Until the first token; per class, as its default follows from the class's SLO.
+    pub first_token: Vec<Nanos>,
+    /// Between two token-bearing events.
+    pub stall: Nanos,
+    /// For the whole request, per class.
+    pub total: Vec<Nanos>,
+}
+
+/// What is judged and how.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    /// How often the plan is repeated; `None` takes the mode's default.
+    pub repeats: Option<Repeats>,
+    /// The cells that are judged; at least one is not informational.
+    pub cells: Vec<GateCell>,
+    /// What becomes of an undecided verdict.
+    pub undecided: Policy,
+    /// What becomes of a missing baseline.
+    pub no_baseline: Policy,
+    /// What becomes of pins that differ outside `under_test`.
+    pub incomparable: Policy,
+    /// Largest difference of tokens between plan and observation, as a fraction.
+    pub token_mismatch: f64,
+}
+
+/// Bounds on repeats: pairs in `ab`, candidate runs against stored sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeats {
+    /// No verdict before so many.
+    pub min: u32,
+    /// No more than so many.
+    pub max: u32,
+}
+
+/// What a repository makes of an outcome that is neither pass nor regression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// Exit 3.
+    #[default]
+    Undecided,
+    /// Exit 0, said so in the report.
+    Pass,
+    /// Exit 1, said so in the report.
+    Fail,
+}
+
+/// One cell with its limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateCell {
+    /// What is judged.
+    pub cell: Cell,
+    /// Where it breaks.
+    pub limit: Limit,
+    /// Judged and shown, but never in the verdict.
+    pub informational: bool,
+}
+
+/// Where a cell breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// Worse than the baseline by this ratio (0.05 is 5 %) and, if given, by `floor` as well.
+    WorseBy {
+        /// The tolerance as a fraction.
+        ratio: f64,
+        /// Smallest absolute difference that counts, in the metric's unit.
+        floor: Option<f64>,
+    },
+    /// Worse than the baseline by this difference of proportions (0.002 is 0.2 pp).
+    WorseByPoints(f64),
+    /// Above this value, in the metric's unit.
+    AtMost(f64),
+    /// Below this value, in the metric's unit.
+    AtLeast(f64),
+}
+
+impl Limit {
+    /// Whether the limit needs a baseline.
+    pub const fn is_relative(self) -> bool {
+        matches!(self, Self::WorseBy { .. } | Self::WorseByPoints(_))
+    }
+
+    /// The limit as text: `worse by 15 % and 10 ms`, `at most 1 s`.
+    pub fn describe(self, metric: Metric) -> LimitText {
+        LimitText {
+            limit: self,
+            metric,
+        }
+    }
+}
+
+/// A limit with its metric, ready to print.
+#[derive(Debug, Clone, Copy)]
+pub struct LimitText {
+    limit: Limit,
+    metric: Metric,
+}
+
+impl fmt::Display for LimitText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use crate::unit::scale;
+        let unit = self.metric.unit();
+        // Limits are round numbers that someone typed, so their trailing zeros go.
+        let plain = |value: f64| {
+            let text = scale::value(unit, value);
+            match text.split_once(' ') {
+                Some((number, unit)) if number.contains('.') => {
+                    format!(
+                        "{} {unit}",
+                        number.trim_end_matches('0').trim_end_matches('.')
+                    )
+                }
+                _ => text,
+            }
+        };
+        let percent = |ratio: f64| (ratio * 1e11).round() / 1e9;
+        match self.limit {
+            Limit::WorseBy { ratio, floor: None } => write!(f, "worse by {} %", percent(ratio)),
+            Limit::WorseBy {
+                ratio,
+                floor: Some(floor),
+            } => {
+                write!(f, "worse by {} % and {}", percent(ratio), plain(floor))
+            }
+            Limit::WorseByPoints(points) => write!(f, "worse by {} pp", percent(points)),
+            Limit::AtMost(value) => write!(f, "at most {}", plain(value)),
+            Limit::AtLeast(value) => write!(f, "at least {}", plain(value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_print_as_they_were_meant() {
+        let text = |limit: Limit, metric| limit.describe(metric).to_string();
+        assert_eq!(
+            text(
+                Limit::WorseBy {
+                    ratio: 0.15,
+                    floor: Some(0.01)
+                },
+                Metric::Ttft
+            ),
+            "worse by 15 % and 10 ms"
+        );
+        assert_eq!(text(Limit::AtMost(1.0), Metric::Ttft), "at most 1000 ms");
+        assert_eq!(
+            text(Limit::AtMost(0.005), Metric::ErrorRatio),
+            "at most 0.5 %"
+        );
+        assert_eq!(
+            text(Limit::WorseByPoints(0.002), Metric::Attainment),
+            "worse by 0.2 pp"
+        );
+    }
+}

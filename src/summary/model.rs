@@ -1,0 +1,343 @@
+//! The run file: everything that comparisons, reports and the archive know of a run.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ident::Digest;
+use crate::metric::{Metric, Quantile};
+use crate::plan::PromptCalibration;
+use crate::provenance::Pins;
+use crate::sample::{OutcomeKind, TokenSource};
+use crate::spec::SloClause;
+
+/// Format tag of a run file: name and major version.
+pub const RUN_FORMAT: &str = "infergate.run/1";
+
+/// One execution of one plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// [`RUN_FORMAT`].
+    pub format: String,
+    /// Tag of the metrics' definitions ([`crate::metric::DEFINITION`]).
+    pub definition: String,
+    /// `<utc>-<spec digest>-<random>`: unique, and the file's name.
+    pub id: String,
+    /// Runs of one sitting share a session: what differs between sessions but not within is
+    /// machine state.
+    pub session: String,
+    /// Number of the interleaved pair, from 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair: Option<u32>,
+    /// Which side of the pair.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<Side>,
+    /// When it started, RFC 3339, UTC.
+    pub started: String,
+    /// How long it took, load and drain.
+    pub elapsed_s: f64,
+    /// How it ended.
+    pub end: RunEnd,
+    /// The spec it executed.
+    pub spec: SpecStamp,
+    /// Digest of lengths, instants and groups; equal for every run of a comparison.
+    pub trace_digest: Digest,
+    /// First tokens of every prompt or shared prefix, distinct per run.
+    pub salt: String,
+    /// How planned token counts became words.
+    pub prompt_calibration: PromptCalibration,
+    /// What was measured and on what.
+    pub pins: Pins,
+    /// Who measured.
+    pub client: ClientStamp,
+    /// The stages, in order.
+    pub stages: Vec<StageSummary>,
+}
+
+/// Which side of a comparison a run stands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// What is compared with.
+    Baseline,
+    /// What is judged.
+    Candidate,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunEnd {
+    /// As planned.
+    Complete,
+    /// Stopped by a signal: can be read, never judged.
+    Interrupted,
+    /// The target stopped answering.
+    TargetLost {
+        /// The last error.
+        error: String,
+    },
+}
+
+/// The spec of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpecStamp {
+    /// Its name.
+    pub name: String,
+    /// Digest of its text.
+    pub digest: Digest,
+    /// Digest of what has to be equal for two runs to be comparable.
+    pub workload_digest: Digest,
+    /// Its text, variables not expanded.
+    pub text: String,
+}
+
+/// Who measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientStamp {
+    /// Version of infergate.
+    pub version: String,
+    /// Where the target was, without credentials.
+    pub target: String,
+}
+
+/// One stage of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageSummary {
+    /// The stage's name.
+    pub name: String,
+    /// Whether latencies count from the scheduled instant (open loop) or from the send (closed).
+    pub from_schedule: bool,
+    /// Users of a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub users: Option<u32>,
+    /// Rate of an open loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_rps: Option<f64>,
+    /// Length of the measured window.
+    pub window_s: f64,
+    /// Why the stage can be neither baseline nor pass; empty where it can. Client's fault only.
+    pub invalid: Vec<InvalidReason>,
+    /// How the client fared.
+    pub health: ClientHealth,
+    /// All classes together.
+    pub pooled: ClassSummary,
+    /// Each class; left out where there is only one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub classes: BTreeMap<String, ClassSummary>,
+    /// The window in equal slices, for drift and for plots.
+    pub windows: Vec<Window>,
+}
+
+/// Why a stage is invalid: what the client or the harness did wrong.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InvalidReason {
+    /// Requests left too late.
+    Late {
+        /// 99th percentile of `sent − scheduled`.
+        p99_s: f64,
+        /// The most that is allowed.
+        limit_s: f64,
+    },
+    /// Too few of the offered requests were sent while the in-flight cap was not reached.
+    SentShort {
+        /// Sent by offered.
+        ratio: f64,
+    },
+    /// The client used too much of the CPU it may use.
+    ClientCpu {
+        /// Share of the cores it may use.
+        share: f64,
+    },
+    /// Observed tokens are off the plan by more than the spec allows.
+    TokensOffPlan {
+        /// Observed input by planned input, minus one.
+        input: f64,
+        /// Observed output by planned output, minus one.
+        output: f64,
+        /// The most that is allowed, as a fraction.
+        limit: f64,
+    },
+    /// The window held not one request.
+    NoRequests,
+    /// The run was interrupted before the window ended.
+    Interrupted,
+}
+
+/// How the client fared in the window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClientHealth {
+    /// Median of `sent − scheduled`.
+    pub lateness_p50_s: f64,
+    /// 99th percentile of it.
+    pub lateness_p99_s: f64,
+    /// Largest.
+    pub lateness_max_s: f64,
+    /// CPU time as a share of the cores the client may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_share: Option<f64>,
+    /// 99th percentile of how late the event loop woke.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_lag_p99_s: Option<f64>,
+    /// Time-weighted mean of requests in flight.
+    pub in_flight_mean: f64,
+    /// Most requests in flight.
+    pub in_flight_max: u32,
+    /// Requests due while the in-flight cap was reached.
+    pub cap_hits: u32,
+    /// Connections opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u64>,
+    /// Bytes of response bodies.
+    pub bytes: u64,
+    /// Requests still in flight when the drain ended.
+    pub backlog: u32,
+}
+
+/// One class of a stage, or all of them pooled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClassSummary {
+    /// Requests scheduled in the window.
+    pub scheduled: u64,
+    /// Of those, sent.
+    pub sent: u64,
+    /// How they ended; kinds that did not occur are left out.
+    pub outcomes: BTreeMap<OutcomeKind, u64>,
+    /// Requests that completed within every clause of their SLO; without an SLO, all completed.
+    pub good: u64,
+    /// Goodness in detail; `None` where no class has an SLO.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attainment: Option<Attainment>,
+    /// Tokens.
+    pub tokens: TokenTotals,
+    /// Rates over the window.
+    pub rates: Rates,
+    /// Distributions; a metric without one value is left out.
+    pub distributions: BTreeMap<Metric, Distribution>,
+    /// First error texts with their counts, at most five.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub errors: BTreeMap<String, u64>,
+}
+
+impl ClassSummary {
+    /// Requests of one outcome.
+    pub fn count(&self, kind: OutcomeKind) -> u64 {
+        self.outcomes.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// Requests that count in `error_ratio`.
+    pub fn errors(&self) -> u64 {
+        self.outcomes
+            .iter()
+            .filter(|(kind, _)| kind.is_error())
+            .map(|(_, n)| n)
+            .sum()
+    }
+
+    /// The denominator of attainment and `error_ratio`: scheduled without cancelled.
+    pub fn counted(&self) -> u64 {
+        self.scheduled - self.count(OutcomeKind::Cancelled).min(self.scheduled)
+    }
+}
+
+/// How many requests were good, in all and by clause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attainment {
+    /// Requests that met every clause.
+    pub good: u64,
+    /// Scheduled without cancelled.
+    pub of: u64,
+    /// Each clause alone.
+    pub clauses: BTreeMap<SloClause, ClauseCount>,
+}
+
+/// How many requests met one clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClauseCount {
+    /// Requests that met it.
+    pub met: u64,
+    /// Requests whose class has it, without cancelled.
+    pub of: u64,
+}
+
+/// Tokens of the window's requests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenTotals {
+    /// Input tokens that the plan wanted of requests whose usage was reported.
+    pub input_planned: u64,
+    /// Input tokens that the server reported.
+    pub input_observed: u64,
+    /// Output tokens that the plan wanted of completed requests.
+    pub output_planned: u64,
+    /// Output tokens of completed requests.
+    pub output_observed: u64,
+    /// Input tokens that the server took from its prefix cache.
+    pub cached: u64,
+    /// The weakest source among the output counts; `None` without one completed request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_source: Option<TokenSource>,
+}
+
+/// Rates over the window.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// Requests scheduled / window.
+    pub offered_rps: f64,
+    /// Requests sent / window.
+    pub sent_rps: f64,
+    /// Completions whose end lies in the window / window.
+    pub completed_rps: f64,
+    /// Good requests / window.
+    pub goodput_rps: f64,
+    /// Output tokens received in the window / window.
+    pub output_tps: f64,
+    /// Input tokens of requests whose first token arrived in the window / window.
+    pub input_tps: f64,
+}
+
+/// One distribution metric of a class or stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Distribution {
+    /// Values: one a request, or one a token for ITL.
+    pub n: u64,
+    /// Requests that failed, each +∞ in the adjusted quantiles.
+    pub failed: u64,
+    /// Smallest value.
+    pub min_s: f64,
+    /// Arithmetic mean.
+    pub mean_s: f64,
+    /// Largest value.
+    pub max_s: f64,
+    /// Exact quantiles, type 7.
+    pub quantiles: BTreeMap<Quantile, QuantileValue>,
+    /// HDR histogram of nanoseconds, V2 deflate, base64; for TTFT, TPOT, E2E and ITL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hdr: Option<String>,
+}
+
+/// A quantile over those that succeeded, and over all.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct QuantileValue {
+    /// Over successful requests.
+    pub value_s: f64,
+    /// With every failed request as +∞; `None` is +∞.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjusted_s: Option<f64>,
+}
+
+/// A slice of the window.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// Start since the window's start.
+    pub start_s: f64,
+    /// Requests scheduled in it.
+    pub scheduled: u64,
+    /// Of those, completed.
+    pub completed: u64,
+    /// Output tokens received in it.
+    pub output_tokens: u64,
+    /// Median TTFT of those scheduled in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttft_p50_s: Option<f64>,
+}

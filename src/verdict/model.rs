@@ -1,0 +1,293 @@
+//! What a judgement is made of: everything the report shows and the exit code follows from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::exit::Exit;
+use crate::metric::Cell;
+use crate::provenance::PinPath;
+use crate::spec::Limit;
+
+/// The outcome of a gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Every gated cell is within its limit, or better.
+    Pass,
+    /// At least one gated cell broke its limit.
+    Regression,
+    /// Nothing broke, and not everything could be decided.
+    Undecided,
+    /// A gated cell could not be measured, through no fault of the target.
+    Invalid,
+}
+
+/// What became of one cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellState {
+    /// Beyond its limit, beyond doubt.
+    Regressed,
+    /// Nothing valid was measured on one or both sides.
+    Invalid,
+    /// Declared, but not in the runs.
+    Missing,
+    /// The sides may not be compared.
+    Incomparable,
+    /// Beyond its tolerance by estimate, not yet beyond doubt.
+    Suspect,
+    /// Far better than credible: look before believing it.
+    Implausible,
+    /// Neither shown to be worse nor shown to be within tolerance.
+    Inconclusive,
+    /// The tolerance is finer than these repeats on this machine can resolve.
+    NotResolvable,
+    /// Sampling stopped at another cell's regression.
+    NotFinished,
+    /// Observed, but not declared or not in the baseline.
+    New,
+    /// Better by more than its tolerance, beyond doubt.
+    Improved,
+    /// A change as large as the tolerance is ruled out.
+    Ok,
+}
+
+impl CellState {
+    /// In words, for reports.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Regressed => "regressed",
+            Self::Invalid => "invalid",
+            Self::Missing => "missing",
+            Self::Incomparable => "incomparable",
+            Self::Suspect => "suspect",
+            Self::Implausible => "implausible",
+            Self::Inconclusive => "inconclusive",
+            Self::NotResolvable => "not resolvable",
+            Self::NotFinished => "not finished",
+            Self::New => "new",
+            Self::Improved => "improved",
+            Self::Ok => "ok",
+        }
+    }
+}
+
+/// How the runs were taken, which decides what they can show.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Design {
+    /// Alternating pairs in one session.
+    Interleaved {
+        /// Complete pairs that were judged.
+        pairs: u32,
+        /// The looks, as pair counts.
+        looks: Vec<u32>,
+    },
+    /// Candidate runs against sessions in the archive.
+    Stored {
+        /// Stored sessions.
+        sessions: u32,
+        /// Candidate runs.
+        runs: u32,
+        /// The looks, as candidate run counts.
+        looks: Vec<u32>,
+    },
+    /// Both sides are the same run.
+    SameRun,
+    /// Runs of both sides that were neither interleaved nor stored sessions.
+    Unpaired {
+        /// Baseline runs.
+        baseline: u32,
+        /// Candidate runs.
+        candidate: u32,
+    },
+}
+
+/// A number with how many requests (or tokens) it rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// In the metric's unit; geometric mean over the side's runs (arithmetic for proportions).
+    /// `None` is +∞: too many requests failed for the quantile to exist.
+    pub value: Option<f64>,
+    /// Values that it rests on, over all runs of the side.
+    pub n: u64,
+}
+
+/// The estimated change of the candidate against the baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Candidate by baseline, minus one; with its unadjusted 95 % interval.
+    Ratio {
+        /// Best estimate.
+        estimate: f64,
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+    /// Difference of proportions; with its unadjusted 95 % interval.
+    Points {
+        /// Best estimate.
+        estimate: f64,
+        /// Lower end.
+        low: f64,
+        /// Upper end.
+        high: f64,
+    },
+}
+
+/// The test behind a state.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Repeats used at the last look.
+    pub repeats: u32,
+    /// One-sided p of "not worse".
+    pub p_regression: f64,
+    /// The same after looks and Holm.
+    pub p_adjusted: f64,
+    /// One-sided p of "worse by the tolerance or more".
+    pub p_pass: f64,
+    /// Smallest tolerance that these repeats resolve with power 0.9, as a ratio or in points.
+    pub resolvable: Option<f64>,
+}
+
+/// Why a state is what it is, where that is not the test alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The candidate's requests failed or were shed while the baseline's were not.
+    CandidateFailed,
+    /// Too many requests failed on both sides.
+    BothFailed,
+    /// The baseline breaks the absolute limit as well.
+    Inherited,
+    /// The client or the harness was at fault, with the stage's reasons.
+    ClientFault {
+        /// What was wrong, in words.
+        what: String,
+    },
+    /// The cell has no value, and why.
+    Absent {
+        /// Why, in words.
+        why: String,
+    },
+    /// Too few values for this quantile.
+    FewSamples {
+        /// Values a run.
+        n: u64,
+        /// Values that it needs.
+        needed: u64,
+    },
+    /// Zero on every run of the candidate and not of the baseline.
+    FellToZero,
+    /// Both sides did different work: tokens or completions differ.
+    WorkChanged,
+    /// Judged on this run alone, without a baseline.
+    OnThisRun,
+    /// The archive is too small, too old, or the design shows no more.
+    Advisory {
+        /// What is lacking, in words.
+        what: String,
+    },
+    /// Declared informational in the spec.
+    Informational,
+}
+
+/// One judged cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What was judged.
+    pub cell: Cell,
+    /// What became of it.
+    pub state: CellState,
+    /// Whether the verdict depends on it.
+    pub gated: bool,
+    /// Its limit; `None` for cells that were only observed.
+    pub limit: Option<Limit>,
+    /// The baseline's value.
+    pub baseline: Option<Reading>,
+    /// The candidate's value.
+    pub candidate: Option<Reading>,
+    /// The change.
+    pub change: Option<Change>,
+    /// The test.
+    pub evidence: Option<Evidence>,
+    /// Why, where that is not the test alone.
+    pub reason: Option<Reason>,
+}
+
+/// A pin that both sides do not share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinDifference {
+    /// Which.
+    pub pin: PinPath,
+    /// The baseline's value; `None` is unknown.
+    pub baseline: Option<String>,
+    /// The candidate's value; `None` is unknown.
+    pub candidate: Option<String>,
+    /// Whether the spec says that it may differ.
+    pub under_test: bool,
+    /// Whether the difference forbids the comparison.
+    pub blocks: bool,
+}
+
+/// Counts of gated cells by what became of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Headline {
+    /// Gated cells.
+    pub gated: u32,
+    /// Regressed.
+    pub regressed: u32,
+    /// Ok or improved.
+    pub passed: u32,
+    /// Improved.
+    pub improved: u32,
+    /// Everything between: suspect, inconclusive, implausible, not resolvable, not finished.
+    pub undecided: u32,
+    /// Invalid, missing or incomparable.
+    pub unmeasured: u32,
+}
+
+/// What the user can do next.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Advice {
+    /// One sentence.
+    pub text: String,
+    /// A command to run, if there is one.
+    pub command: Option<String>,
+}
+
+/// What would still be needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NextLook {
+    /// Sampling is over.
+    Stop,
+    /// The next look needs so many repeats in all.
+    Repeats(u32),
+}
+
+/// The whole judgement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The exit code, after the spec's policies.
+    pub exit: Exit,
+    /// What a policy changed, in words.
+    pub policy: Option<String>,
+    /// The counts for the first line.
+    pub headline: Headline,
+    /// How the runs were taken.
+    pub design: Design,
+    /// Pins that differ.
+    pub pins: Vec<PinDifference>,
+    /// All findings, worst first, then in the order of cells.
+    pub findings: Vec<Finding>,
+    /// Reasons to trust the whole less, in words.
+    pub caveats: Vec<String>,
+    /// What to do next.
+    pub advice: Vec<Advice>,
+    /// Whether more repeats are worth taking.
+    pub next: NextLook,
+}
