@@ -2,6 +2,8 @@
 
 mod record;
 mod stage;
+mod timeline;
 
 pub use record::{Outcome, OutcomeKind, RequestRecord, TimeoutPhase, TokenSource};
 pub use stage::{StageEnd, StageObservation};
+pub use timeline::{Absent, Timeline, WeightedGap};

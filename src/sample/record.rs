@@ -230,3 +230,59 @@ impl OutcomeKind {
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A record sent at zero that ended so, with nothing else in it.
+    pub(crate) fn record(outcome: Outcome) -> RequestRecord {
+        RequestRecord {
+            stage: 0,
+            index: 0,
+            class: 0,
+            phase: Phase::Measured,
+            planned_input_tokens: 10,
+            planned_output_tokens: 5,
+            scheduled: Nanos::ZERO,
+            sent: Some(Nanos::ZERO),
+            headers: None,
+            first_answer: None,
+            done: None,
+            events: Vec::new(),
+            event_tokens: Vec::new(),
+            output_tokens: None,
+            output_source: TokenSource::Usage,
+            input_tokens: None,
+            cached_tokens: None,
+            bytes: 0,
+            outcome,
+            error: None,
+        }
+    }
+
+    #[test]
+    fn a_record_survives_json() {
+        let mut record = record(Outcome::Timeout {
+            phase: TimeoutPhase::Stall,
+        });
+        record.events = vec![Nanos::new(1_234_567), Nanos::new(2_345_678)];
+        record.error = Some("no \"token\" for 60s".to_owned());
+        let json = serde_json::to_string(&record).unwrap();
+        assert_eq!(
+            serde_json::from_str::<RequestRecord>(&json).unwrap(),
+            record
+        );
+    }
+
+    #[test]
+    fn only_failures_are_errors() {
+        let errors = OutcomeKind::ALL
+            .into_iter()
+            .filter(|kind| kind.is_error())
+            .count();
+        assert_eq!(errors, 8);
+        assert!(!OutcomeKind::Cancelled.is_error());
+        assert!(!OutcomeKind::Truncated.is_error());
+    }
+}
