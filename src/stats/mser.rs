@@ -1,0 +1,89 @@
+//! MSER-5: was the warm-up long enough? A check of the declared cut, never the cut itself.
+
+use super::{mean, variance};
+
+/// Values per batch.
+const BATCH: usize = 5;
+
+/// Where the series settles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settling {
+    /// Values that should be dropped from the front.
+    pub cut: usize,
+    /// Length of the series.
+    pub length: usize,
+    /// Whether the cut lies at the end of the search, half of the series: it never settles.
+    pub at_limit: bool,
+}
+
+impl Settling {
+    /// Whether the series is stationary enough to judge: it settles, and within its first tenth.
+    pub const fn is_stationary(&self) -> bool {
+        !self.at_limit && self.cut * 10 <= self.length
+    }
+}
+
+/// Finds where a series settles, by the marginal standard error rule on batch means of five.
+///
+/// With batch means `b₀ … b_{m−1}`, `g(d) = Σ_{i ≥ d} (bᵢ − mean_d)² / (m − d)²` over
+/// `d = 0 … ⌊m / 2⌋`; the cut is five times the `d` of the smallest `g` (White 1997). `series` is in
+/// sending order, for latencies as logarithms. `None` where fewer than 20 values make four batches
+/// (the error of fewer than two of them means nothing), or one is not finite.
+pub fn mser5(series: &[f64]) -> Option<Settling> {
+    if series.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let batches: Vec<f64> = series.chunks_exact(BATCH).filter_map(mean).collect();
+    if batches.len() < 4 {
+        return None;
+    }
+    let limit = batches.len() / 2;
+    let best = (0..=limit).min_by(|&a, &b| g(&batches[a..]).total_cmp(&g(&batches[b..])))?;
+    Some(Settling {
+        cut: best * BATCH,
+        length: series.len(),
+        // A series of equal values has g = 0 everywhere and keeps the first minimum, 0.
+        at_limit: best == limit && best > 0,
+    })
+}
+
+/// Squared standard error of the mean of what is left, up to a constant factor.
+fn g(left: &[f64]) -> f64 {
+    let n = left.len() as f64;
+    variance(left) * (n - 1.0) / (n * n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::tests::close;
+
+    const X: [f64; 30] = [
+        9.0, 8.1, 7.3, 6.2, 5.4, 4.1, 3.6, 3.2, 2.8, 2.1, 1.2, 2.3, 1.1, 1.9, 1.4, 1.3, 2.2, 1.7,
+        1.6, 1.0, 1.5, 1.8, 1.2, 2.0, 1.4, 1.1, 1.9, 1.6, 1.3, 1.7,
+    ];
+
+    #[test]
+    fn reference_values() {
+        let batches: Vec<f64> = X.chunks_exact(5).filter_map(mean).collect();
+        for (d, expected) in [0.712_104, 0.082_016, 0.000_150, 0.000_207]
+            .into_iter()
+            .enumerate()
+        {
+            assert!((g(&batches[d..]) - expected).abs() < 6e-7, "{d}");
+        }
+        close(batches[0], 7.2);
+        let settling = mser5(&X).unwrap();
+        assert_eq!((settling.cut, settling.at_limit), (10, false));
+        assert!(!settling.is_stationary());
+    }
+
+    #[test]
+    fn a_level_series_is_stationary_and_a_rising_one_never_settles() {
+        assert!(mser5(&[1.0; 40]).unwrap().is_stationary());
+        let rising: Vec<f64> = (0..100).map(f64::from).collect();
+        assert!(mser5(&rising).unwrap().at_limit);
+        assert_eq!(mser5(&X[..19]), None);
+        assert_eq!(mser5(&[f64::INFINITY; 20]), None);
+    }
+}
