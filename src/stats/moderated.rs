@@ -135,6 +135,39 @@ pub fn look(
     ))
 }
 
+/// One look at two sets of runs that took no turns, positive where worse; `prior` is that of one run.
+///
+/// The pooled variance within the sides is moderated as in [`look`], and
+/// `se = √(vm (1/k_b + 1/k_c))`. It does not know of a drift between the sides, so no verdict may
+/// rest on it. `None` where a side has no value, or one is not finite.
+pub fn unpaired(
+    baseline: &[f64],
+    candidate: &[f64],
+    prior: Prior,
+    tolerance: f64,
+    evidence: Evidence,
+) -> Option<Look> {
+    let value = mean(candidate)? - mean(baseline)?;
+    let freedom = |side: &[f64]| (side.len() - 1) as f64;
+    let (base, head) = (freedom(baseline), freedom(candidate));
+    let squares = base * variance(baseline) + head * variance(candidate);
+    let df = prior.df + base + head;
+    let moderated = (prior.df * prior.variance + squares) / df;
+    let estimate = Estimate {
+        value,
+        variance: if base + head > 0.0 {
+            squares / (base + head)
+        } else {
+            0.0
+        },
+        standard_error: (moderated * (1.0 / (base + 1.0) + 1.0 / (head + 1.0))).sqrt(),
+        df,
+    };
+    value
+        .is_finite()
+        .then(|| Look::from_estimate(candidate.len(), estimate, tolerance, evidence))
+}
+
 /// Smallest tolerance that `repeats` can resolve with the given `power`, in the unit of the values
 /// (for logarithms `exp(…) − 1` is the relative change).
 ///
@@ -289,6 +322,20 @@ mod tests {
         for d in [&[][..], &[f64::INFINITY], &[f64::NAN, 0.0]] {
             assert!(look(d, prior, 0.1, Evidence::BeyondZero, false).is_none());
         }
+    }
+
+    #[test]
+    fn two_sets_of_one_run_each_rest_on_the_prior_alone() {
+        let noise = Noise {
+            sigma: 0.02,
+            df: 8.0,
+        };
+        let one =
+            |values: &[f64]| unpaired(&[0.0], values, noise.of_run(), 0.1, Evidence::BeyondZero);
+        let look = one(&[0.02]).unwrap();
+        close(look.p_worse, 0.249_787_95);
+        close(look.standard_error, 0.028_284_271);
+        assert!(one(&[]).is_none());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! the error.
 
 use super::moderated::{Estimate, Evidence, Look};
-use super::noise::{LOG_FLOOR, Noise};
+use super::noise::Noise;
 use super::student::quantile;
 use super::{mean, variance};
 
@@ -19,6 +19,8 @@ pub struct StoredBaseline {
     between: f64,
     /// Noise within a session; `None` where each session has one run.
     noise: Option<Noise>,
+    /// Smallest standard deviation of a run that is believed.
+    floor: f64,
 }
 
 /// Fewer sessions than this can't gate.
@@ -28,9 +30,10 @@ pub const FIRM_SESSIONS: usize = 5;
 
 impl StoredBaseline {
     /// From sessions of runs, oldest first; `centre_from` is the index of the first session after
-    /// the last change point (0 where there is none). `None` where fewer than three sessions are
-    /// left, or a value is not finite.
-    pub fn from_sessions(sessions: &[Vec<f64>], centre_from: usize) -> Option<Self> {
+    /// the last change point (0 where there is none), `floor` the smallest standard deviation of a
+    /// run ([`LOG_FLOOR`](super::noise::LOG_FLOOR) for logarithms). `None` where fewer than three
+    /// sessions are left, or a value is not finite.
+    pub fn from_sessions(sessions: &[Vec<f64>], centre_from: usize, floor: f64) -> Option<Self> {
         let recent: Vec<&Vec<f64>> = sessions
             .iter()
             .skip(centre_from)
@@ -46,7 +49,8 @@ impl StoredBaseline {
             sessions: means.len(),
             runs: 1.0 / mean(&reciprocals)?,
             between: variance(&means),
-            noise: Noise::from_sessions(sessions, LOG_FLOOR),
+            noise: Noise::from_sessions(sessions, floor),
+            floor,
         })
     }
 
@@ -57,7 +61,7 @@ impl StoredBaseline {
 
     /// Squared standard error of `k` candidate runs whose variance within the session is `within`.
     ///
-    /// `sS² (1 + 1/J) + within/k + within/(J r)`, at least `2 · 0.005²`, where
+    /// `sS² (1 + 1/J) + within/k + within/(J r)`, at least `2 · floor²`, where
     /// `sS² = max(0, var(session means) − sigma²/r)`; with one run per session the prediction
     /// variance `var (1 + 1/J)`.
     fn squared_error(&self, within: f64, k: f64) -> f64 {
@@ -67,7 +71,7 @@ impl StoredBaseline {
                 let session = (self.between - noise.sigma.powi(2) / self.runs).max(0.0);
                 let error =
                     session * (1.0 + 1.0 / sessions) + within / k + within / (sessions * self.runs);
-                error.max(2.0 * LOG_FLOOR.powi(2))
+                error.max(2.0 * self.floor.powi(2))
             }
             None => self.between * (1.0 + 1.0 / sessions),
         }
@@ -122,6 +126,7 @@ impl StoredBaseline {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::noise::LOG_FLOOR;
     use crate::stats::tests::close;
 
     fn archive() -> Vec<Vec<f64>> {
@@ -136,7 +141,7 @@ mod tests {
 
     #[test]
     fn reference_values() {
-        let stored = StoredBaseline::from_sessions(&archive(), 0).unwrap();
+        let stored = StoredBaseline::from_sessions(&archive(), 0, LOG_FLOOR).unwrap();
         close(stored.noise.unwrap().sigma, 0.015_724_5);
         close(stored.between, 5.686_111e-4);
         close(stored.between - 0.015_724_5_f64.powi(2) / 3.0, 4.861_911e-4);
@@ -161,7 +166,7 @@ mod tests {
         let history: Vec<Vec<f64>> = [101, 103, 99, 100, 104, 98, 102, 100, 97, 101]
             .map(|x| vec![f64::from(x).ln()])
             .into();
-        let stored = StoredBaseline::from_sessions(&history, 0).unwrap();
+        let stored = StoredBaseline::from_sessions(&history, 0, LOG_FLOOR).unwrap();
         close(stored.centre, 4.609_947_2);
         assert!((stored.between.sqrt() - 0.021_630_4).abs() < 6e-8);
         let look = stored
@@ -175,16 +180,16 @@ mod tests {
 
     #[test]
     fn too_few_sessions_are_no_baseline() {
-        assert!(StoredBaseline::from_sessions(&archive()[..2], 0).is_none());
-        assert!(StoredBaseline::from_sessions(&archive(), 3).is_none());
-        assert!(StoredBaseline::from_sessions(&archive(), 2).is_some());
+        assert!(StoredBaseline::from_sessions(&archive()[..2], 0, LOG_FLOOR).is_none());
+        assert!(StoredBaseline::from_sessions(&archive(), 3, LOG_FLOOR).is_none());
+        assert!(StoredBaseline::from_sessions(&archive(), 2, LOG_FLOOR).is_some());
     }
 
     #[test]
     fn more_sessions_resolve_smaller_tolerances() {
-        let five = StoredBaseline::from_sessions(&archive(), 0).unwrap();
+        let five = StoredBaseline::from_sessions(&archive(), 0, LOG_FLOOR).unwrap();
         let ten: Vec<Vec<f64>> = archive().into_iter().chain(archive()).collect();
-        let ten = StoredBaseline::from_sessions(&ten, 0).unwrap();
+        let ten = StoredBaseline::from_sessions(&ten, 0, LOG_FLOOR).unwrap();
         assert!(ten.smallest_resolvable(5, 0.3, 0.95) < five.smallest_resolvable(5, 0.3, 0.95));
         assert!(five.smallest_resolvable(5, 0.3, 0.95) < five.smallest_resolvable(1, 0.3, 0.95));
     }
