@@ -1,1 +1,168 @@
 //! Two sides of runs to cells with their values; never decides.
+//!
+//! Before any number come the questions that forbid one: are both sides the same run, did they run
+//! the same traffic, do pins differ that nobody put under test ([`pins`])? Then how the runs were
+//! taken ([`pairing`]), and the value of every cell in every run ([`measure`]), declared or not
+//! ([`cells`]). [`verdict`](crate::verdict) goes on from there.
+
+pub mod cells;
+pub mod measure;
+pub mod pairing;
+pub mod pins;
+
+#[cfg(test)]
+pub(crate) mod synthetic;
+#[cfg(test)]
+mod tests;
+
+use crate::ident::Digest;
+use crate::provenance::PinPath;
+use crate::spec::Gate;
+use crate::summary::Run;
+
+pub use cells::ComparedCell;
+pub use measure::{Measure, Value};
+pub use pairing::Arrangement;
+pub use pins::PinDifference;
+
+/// What is compared.
+#[derive(Debug, Clone, Copy)]
+pub struct Sides<'a> {
+    /// Runs of the baseline, in any order.
+    pub baseline: &'a [Run],
+    /// Runs of the candidate, in any order.
+    pub candidate: &'a [Run],
+    /// Earlier runs of the baseline, from which the noise of this machine is learnt; may be empty,
+    /// and runs of the sessions under comparison in it don't count.
+    pub archive: &'a [Run],
+}
+
+/// Why two sides are not comparable, other than a pin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mismatch {
+    /// Metrics are defined differently.
+    Definition {
+        /// Tag of the baseline.
+        baseline: String,
+        /// Tag of the candidate.
+        candidate: String,
+    },
+    /// Workload, stages, SLO or API differ.
+    Workload {
+        /// Digest of the baseline.
+        baseline: Digest,
+        /// Digest of the candidate.
+        candidate: Digest,
+    },
+    /// Lengths, instants or groups of the requests differ.
+    Trace {
+        /// Digest of the baseline.
+        baseline: Digest,
+        /// Digest of the candidate.
+        candidate: Digest,
+    },
+}
+
+impl std::fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Definition {
+                baseline,
+                candidate,
+            } => write!(
+                f,
+                "metrics are defined differently: `{baseline}` against `{candidate}`"
+            ),
+            Self::Workload {
+                baseline,
+                candidate,
+            } => write!(
+                f,
+                "the workloads differ ({baseline} against {candidate}): measure both sides with one spec"
+            ),
+            Self::Trace {
+                baseline,
+                candidate,
+            } => write!(
+                f,
+                "the traces differ ({baseline} against {candidate}): measure both sides with one seed"
+            ),
+        }
+    }
+}
+
+/// Both sides, side by side, with nothing decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// How the runs were taken.
+    pub arrangement: Arrangement,
+    /// Pins that differ.
+    pub pins: Vec<PinDifference>,
+    /// What forbids the comparison beside pins.
+    pub mismatches: Vec<Mismatch>,
+    /// The declared cells in the order of the spec, then all others that were observed.
+    pub cells: Vec<ComparedCell>,
+    /// Archived sessions under the baseline (stored), or behind the noise (else).
+    pub sessions: u32,
+    /// Days from the newest archived session to the candidate's first run, where both say when.
+    pub archive_age_days: Option<f64>,
+    /// Reasons to trust the whole less, in words.
+    pub caveats: Vec<String>,
+}
+
+impl Comparison {
+    /// Whether the sides may be compared at all.
+    pub fn is_comparable(&self) -> bool {
+        self.mismatches.is_empty() && !self.pins.iter().any(|pin| pin.blocks)
+    }
+}
+
+/// Puts both sides side by side: total, whatever the runs hold.
+pub fn compare(sides: &Sides<'_>, gate: &Gate, under_test: &[PinPath]) -> Comparison {
+    let arranged = pairing::arrange(sides);
+    let (pins, mut caveats) = pins::compare(&arranged.baseline, &arranged.candidate, under_test);
+    caveats.splice(0..0, arranged.caveats.iter().cloned());
+    Comparison {
+        arrangement: arranged.arrangement,
+        pins,
+        mismatches: mismatches(&arranged.baseline, &arranged.candidate),
+        cells: cells::all(&arranged, gate),
+        sessions: arranged.sessions.len() as u32,
+        archive_age_days: arranged.archive_age_days(),
+        caveats,
+    }
+}
+
+/// Each way in which some run differs from the first run of the baseline, once.
+fn mismatches(baseline: &[&Run], candidate: &[&Run]) -> Vec<Mismatch> {
+    let mut found = Vec::new();
+    let Some(base) = baseline.first() else {
+        return found;
+    };
+    for run in baseline.iter().chain(candidate) {
+        let mut note = |mismatch: Mismatch| {
+            if !found.contains(&mismatch) {
+                found.push(mismatch);
+            }
+        };
+        if run.definition != base.definition {
+            note(Mismatch::Definition {
+                baseline: base.definition.clone(),
+                candidate: run.definition.clone(),
+            });
+        }
+        if run.spec.workload_digest != base.spec.workload_digest {
+            note(Mismatch::Workload {
+                baseline: base.spec.workload_digest,
+                candidate: run.spec.workload_digest,
+            });
+        } else if run.trace_digest != base.trace_digest {
+            // Another workload has another trace anyway.
+            note(Mismatch::Trace {
+                baseline: base.trace_digest,
+                candidate: run.trace_digest,
+            });
+        }
+    }
+    found
+}

@@ -1,8 +1,199 @@
 //! Cells to findings and one verdict.
+//!
+//! [`judge`] is a pure replay of the whole procedure on all repeats so far: it screens the cells,
+//! takes look after look, and says what became of each cell, what the exit code is, and how many
+//! repeats the next look needs. A live comparison calls it after every look and stops when it says
+//! so; the same files give the identical judgement offline, years later.
 
+mod finding;
+mod hypothesis;
+mod informational;
 mod model;
+mod outcome;
+mod replay;
+mod screen;
+#[cfg(test)]
+mod tests;
 
+pub use crate::compare::PinDifference;
 pub use model::{
-    Advice, CellState, Change, Design, Evidence, Finding, Headline, Judgement, NextLook,
-    PinDifference, Reading, Reason, Verdict,
+    Advice, CellState, Change, Design, Evidence, Finding, Headline, Judgement, NextLook, Reading,
+    Reason, Verdict,
 };
+
+use crate::compare::{Arrangement, ComparedCell, Comparison};
+use crate::spec::{Gate, Limit, Repeats};
+use crate::stats::sequential;
+use finding::{Demotion, Judged};
+use hypothesis::{Collapse, Hypothesis};
+use replay::{Replay, replay};
+use screen::{ATTEMPTS, Screened, screen};
+
+/// Bounds of pairs, where the spec gives none.
+const PAIRS: Repeats = Repeats { min: 3, max: 10 };
+/// Bounds of candidate runs against stored sessions, where the spec gives none.
+const STORED: Repeats = Repeats { min: 1, max: 5 };
+
+/// Judges a comparison: total, whatever was measured.
+pub fn judge(comparison: &Comparison, gate: &Gate) -> Judgement {
+    let arrangement = comparison.arrangement;
+    let declared: Vec<(&ComparedCell, Limit)> = comparison
+        .cells
+        .iter()
+        .filter_map(|cell| Some((cell, cell.limit?)))
+        .collect();
+    let preset: Vec<Option<CellState>> = declared
+        .iter()
+        .map(|(cell, limit)| preset(comparison, cell, *limit))
+        .collect();
+
+    let cells: Vec<&ComparedCell> = declared.iter().map(|(cell, _)| *cell).collect();
+    let judged: Vec<bool> = cells
+        .iter()
+        .zip(&preset)
+        .map(|(cell, preset)| cell.gated && preset.is_none())
+        .collect();
+    let screened = screen(&cells, &judged, arrangement);
+    let hypotheses: Vec<Option<Hypothesis<'_>>> = declared
+        .iter()
+        .enumerate()
+        .map(|(i, (cell, limit))| {
+            (preset[i].is_none() && screened.aside[i].is_none())
+                .then(|| Hypothesis::new(cell, *limit, arrangement, &screened.kept))
+        })
+        .collect();
+
+    let assumed = hypotheses.iter().zip(&judged).any(|(hypothesis, judged)| {
+        *judged && hypothesis.as_ref().is_some_and(Hypothesis::is_assumed)
+    });
+    let design = design(arrangement, gate, screened.kept.len(), assumed);
+    let demoted: Vec<Option<Demotion>> = hypotheses
+        .iter()
+        .map(|hypothesis| demotion(hypothesis.as_ref()?, &design, screened.kept.len()))
+        .collect();
+
+    // The family: every gated cell that is not demoted; those set aside count with p = 1.
+    let family: Vec<usize> = (0..declared.len())
+        .filter(|&i| judged[i] && demoted[i].is_none())
+        .collect();
+    let members: Vec<Option<&Hypothesis<'_>>> =
+        family.iter().map(|&i| hypotheses[i].as_ref()).collect();
+    let replay = replay(&members, &design, screened.kept.len());
+    let better = finding::adjusted_improvements(&replay, &members);
+
+    let context = finding::Context {
+        comparison,
+        design: &design,
+        replay: &replay,
+        available: screened.kept.len(),
+    };
+    let mut findings = Vec::new();
+    for (i, (cell, _)) in declared.iter().enumerate() {
+        if !cell.gated {
+            continue;
+        }
+        let member = family.iter().position(|&member| member == i);
+        findings.push(context.finding(&Judged {
+            cell,
+            hypothesis: hypotheses[i].as_ref(),
+            preset: preset[i],
+            aside: screened.aside[i].as_ref(),
+            demoted: demoted[i],
+            result: member.map(|m| (&replay.results[m], better[m])),
+        }));
+    }
+    findings.extend(informational::findings(&context, &screened.kept));
+    let next = next(comparison, &screened, &replay, &design);
+    outcome::judgement(&context, gate, findings, next, &screened)
+}
+
+/// The state of a cell that is not tested at all.
+fn preset(comparison: &Comparison, cell: &ComparedCell, limit: Limit) -> Option<CellState> {
+    if comparison.arrangement == Arrangement::SameRun {
+        Some(CellState::Inconclusive)
+    } else if limit.is_relative() && cell.baseline.is_empty() {
+        Some(CellState::New)
+    } else if limit.is_relative() && !comparison.is_comparable() {
+        Some(CellState::Incomparable)
+    } else {
+        None
+    }
+}
+
+/// The looks: those of the arrangement within the spec's bounds.
+///
+/// Where the noise of some gated cell is assumed, they come later for all.
+fn design(arrangement: Arrangement, gate: &Gate, kept: usize, assumed: bool) -> sequential::Design {
+    let bounds = |default: Repeats| gate.repeats.unwrap_or(default);
+    match arrangement {
+        Arrangement::Interleaved => {
+            let Repeats { min, max } = bounds(PAIRS);
+            if assumed {
+                sequential::Design::unarchived(min, max)
+            } else {
+                sequential::Design::paired(min, max)
+            }
+        }
+        Arrangement::Stored => {
+            let Repeats { min, max } = bounds(STORED);
+            sequential::Design::stored(min, max)
+        }
+        Arrangement::SameRun | Arrangement::Unpaired => {
+            let all = u32::try_from(kept).unwrap_or(u32::MAX);
+            sequential::Design::paired(all, all)
+        }
+    }
+}
+
+/// Why a cell can't gate, known only now. A collapse needs no resolution to be seen.
+fn demotion(
+    hypothesis: &Hypothesis<'_>,
+    design: &sequential::Design,
+    kept: usize,
+) -> Option<Demotion> {
+    if matches!(
+        hypothesis.collapse(kept),
+        Collapse::Candidate | Collapse::Both
+    ) {
+        return None;
+    }
+    if let Some((n, needed)) = hypothesis.too_few_samples() {
+        return Some(Demotion::FewSamples { n, needed });
+    }
+    hypothesis
+        .is_beyond_resolution(design.last())
+        .then_some(Demotion::Resolution)
+}
+
+/// What would still be needed.
+fn next(
+    comparison: &Comparison,
+    screened: &Screened,
+    replay: &Replay,
+    design: &sequential::Design,
+) -> NextLook {
+    let live = matches!(
+        comparison.arrangement,
+        Arrangement::Interleaved | Arrangement::Stored
+    );
+    if !live || !comparison.is_comparable() || screened.hopeless {
+        return NextLook::Stop;
+    }
+    let dropped = u32::try_from(screened.taken - screened.kept.len()).unwrap_or(u32::MAX);
+    if let Some(look) = replay.next {
+        return NextLook::Repeats(look.repeats.saturating_add(dropped));
+    }
+    // Nothing could be tested because the first repeats were the client's fault: try again.
+    let faulty = screened
+        .aside
+        .iter()
+        .flatten()
+        .any(|aside| aside.state == CellState::Invalid);
+    match design.looks().first() {
+        Some(first) if replay.taken.is_none() && faulty && screened.taken < ATTEMPTS => {
+            let taken = u32::try_from(screened.taken).unwrap_or(u32::MAX);
+            NextLook::Repeats(first.repeats.saturating_add(taken))
+        }
+        _ => NextLook::Stop,
+    }
+}

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::compare::PinDifference;
 use crate::exit::Exit;
 use crate::metric::Cell;
-use crate::provenance::PinPath;
 use crate::spec::Limit;
 
 /// The outcome of a gate.
@@ -214,21 +214,6 @@ pub struct Finding {
     pub evidence: Option<Evidence>,
     /// Why, where that is not the test alone.
     pub reason: Option<Reason>,
-}
-
-/// A pin that both sides do not share.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PinDifference {
-    /// Which.
-    pub pin: PinPath,
-    /// The baseline's value; `None` is unknown.
-    pub baseline: Option<String>,
-    /// The candidate's value; `None` is unknown.
-    pub candidate: Option<String>,
-    /// Whether the spec says that it may differ.
-    pub under_test: bool,
-    /// Whether the difference forbids the comparison.
-    pub blocks: bool,
 }
 
 /// Counts of gated cells by what became of them.

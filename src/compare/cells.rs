@@ -1,0 +1,194 @@
+//! The cells of a comparison: those that the spec declares, and all others that the runs hold.
+
+use std::collections::BTreeSet;
+
+use super::measure::{Measure, measure};
+use super::pairing::Arranged;
+use crate::metric::{Cell, CellMetric, Metric, Quantile};
+use crate::sample::OutcomeKind;
+use crate::spec::{Gate, Limit};
+use crate::summary::{ClassSummary, Run, StageSummary};
+
+/// A cell with its values on both sides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedCell {
+    /// The cell.
+    pub cell: Cell,
+    /// Its limit; `None` where the spec does not declare the cell.
+    pub limit: Option<Limit>,
+    /// Whether the verdict depends on it.
+    pub gated: bool,
+    /// One per baseline run; in step with `candidate` where interleaved.
+    pub baseline: Vec<Measure>,
+    /// One per candidate run.
+    pub candidate: Vec<Measure>,
+    /// The usable ones of each archived session, oldest first.
+    pub sessions: Vec<Vec<Measure>>,
+    /// Whether the load is a closed loop, whose rates follow the server.
+    pub closed_loop: bool,
+    /// How the sides' work differs, in words, where it does: then a better figure proves nothing.
+    pub work_changed: Option<String>,
+}
+
+/// Quantiles that are shown of undeclared cells.
+const SHOWN: [Quantile; 3] = [Quantile::P50, Quantile::P95, Quantile::P99];
+
+/// Declared cells in the order of the spec, then the observed ones that are not declared.
+pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
+    let mut cells: Vec<ComparedCell> = gate
+        .cells
+        .iter()
+        .map(|declared| {
+            let mut cell = compared(arranged, declared.cell.clone(), gate.token_mismatch);
+            cell.limit = Some(declared.limit);
+            cell.gated = !declared.informational;
+            cell
+        })
+        .collect();
+    let declared: BTreeSet<&Cell> = gate.cells.iter().map(|declared| &declared.cell).collect();
+    for cell in observed(arranged) {
+        if !declared.contains(&cell) {
+            cells.push(compared(arranged, cell, gate.token_mismatch));
+        }
+    }
+    cells
+}
+
+fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell {
+    let side = |runs: &[&Run]| runs.iter().map(|run| measure(run, &cell)).collect();
+    let sessions = arranged
+        .sessions
+        .iter()
+        .map(|runs| {
+            runs.iter()
+                .map(|run| measure(run, &cell))
+                .filter(Measure::is_usable)
+                .collect()
+        })
+        .collect();
+    let stages = || {
+        let runs = arranged.baseline.iter().chain(&arranged.candidate);
+        runs.flat_map(|run| stages_of(run, &cell))
+    };
+    ComparedCell {
+        limit: None,
+        gated: false,
+        baseline: side(&arranged.baseline),
+        candidate: side(&arranged.candidate),
+        sessions,
+        closed_loop: stages().count() > 0 && stages().all(|stage| stage.users.is_some()),
+        work_changed: Work::of(&arranged.baseline, &cell)
+            .zip(Work::of(&arranged.candidate, &cell))
+            .and_then(|(base, head)| base.difference(head, mismatch)),
+        cell,
+    }
+}
+
+fn stages_of<'a>(run: &'a Run, cell: &Cell) -> impl Iterator<Item = &'a StageSummary> {
+    run.stages
+        .iter()
+        .filter(move |stage| cell.stage.as_ref().is_none_or(|name| *name == stage.name))
+}
+
+/// What a side's requests did, relative to the plan, so that a slower side that gets through fewer
+/// requests of a closed loop has not done other work.
+#[derive(Clone, Copy)]
+struct Work {
+    input: f64,
+    output: f64,
+    completed: f64,
+}
+
+impl Work {
+    /// Over all runs of a side; `None` where nothing was planned.
+    fn of(runs: &[&Run], cell: &Cell) -> Option<Self> {
+        let stages: Vec<&ClassSummary> = runs
+            .iter()
+            .flat_map(|run| stages_of(run, cell).map(|stage| &stage.pooled))
+            .collect();
+        let sum = |part: fn(&ClassSummary) -> u64| -> f64 {
+            stages.iter().map(|class| part(class)).sum::<u64>() as f64
+        };
+        let counted = sum(ClassSummary::counted);
+        let share = |observed: f64, planned: f64| {
+            if planned > 0.0 {
+                observed / planned
+            } else {
+                1.0
+            }
+        };
+        (counted > 0.0).then(|| Self {
+            input: share(
+                sum(|class| class.tokens.input_observed),
+                sum(|class| class.tokens.input_planned),
+            ),
+            output: share(
+                sum(|class| class.tokens.output_observed),
+                sum(|class| class.tokens.output_planned),
+            ),
+            completed: share(sum(|class| class.count(OutcomeKind::Completed)), counted),
+        })
+    }
+
+    /// What differs by more than `limit`, as a fraction of the baseline's.
+    fn difference(self, head: Self, limit: f64) -> Option<String> {
+        let parts: Vec<String> = [
+            ("input tokens", self.input, head.input),
+            ("output tokens", self.output, head.output),
+            ("completions", self.completed, head.completed),
+        ]
+        .into_iter()
+        .filter(|(_, base, head)| (head - base).abs() > limit * base.abs())
+        .map(|(what, base, head)| format!("{what} {:+.1} %", (head / base - 1.0) * 100.0))
+        .collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
+/// Every cell that some run of either side holds, in the order of stages and metrics.
+fn observed(arranged: &Arranged<'_>) -> Vec<Cell> {
+    let (mut cells, mut seen) = (Vec::new(), BTreeSet::new());
+    for run in arranged.baseline.iter().chain(&arranged.candidate) {
+        for stage in &run.stages {
+            let classes = stage
+                .classes
+                .iter()
+                .map(|(name, class)| (Some(name), class));
+            for (class, summary) in std::iter::once((None, &stage.pooled)).chain(classes) {
+                for metric in metrics_of(summary, class.is_some()) {
+                    let cell = Cell {
+                        stage: Some(stage.name.clone()),
+                        class: class.cloned(),
+                        metric,
+                    };
+                    if seen.insert(cell.clone()) {
+                        cells.push(cell);
+                    }
+                }
+            }
+        }
+    }
+    cells
+}
+
+/// What is shown of a summary: quantiles of its distributions, and for all classes pooled the
+/// rates and proportions too.
+fn metrics_of(class: &ClassSummary, one_class: bool) -> Vec<CellMetric> {
+    let quantiles = |metric: Metric| {
+        SHOWN
+            .into_iter()
+            .filter_map(move |q| CellMetric::quantile(metric, q))
+    };
+    Metric::ALL
+        .into_iter()
+        .flat_map(|metric| -> Vec<CellMetric> {
+            if class.distributions.contains_key(&metric) {
+                quantiles(metric).collect()
+            } else if one_class {
+                Vec::new()
+            } else {
+                CellMetric::value(metric).into_iter().collect()
+            }
+        })
+        .collect()
+}

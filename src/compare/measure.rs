@@ -1,0 +1,264 @@
+//! The value of one cell in one run, or why there is none.
+
+use crate::metric::{Cell, Metric, Statistic};
+use crate::sample::OutcomeKind;
+use crate::stats::proportion::Count;
+use crate::summary::{ClassSummary, InvalidReason, Run, RunEnd, StageSummary};
+
+/// What a run says of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A value in the metric's unit: finite; above 0, or 0 for rates and proportions.
+    Measured(f64),
+    /// The target failed so many requests that there is no finite value: worse than any.
+    Failed,
+    /// The client or the harness was at fault, and how.
+    Invalid(String),
+    /// The run holds no such value, and why.
+    Absent(String),
+}
+
+/// A cell in one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    /// Its value.
+    pub value: Value,
+    /// Requests (or tokens) behind it.
+    pub n: u64,
+    /// Bad requests among those that count, for proportions and goodput.
+    pub bad: Option<Count>,
+    /// Length of the measured window; 0 where there is none.
+    pub window_s: f64,
+}
+
+impl Measure {
+    /// The value, where there is one.
+    pub const fn measured(&self) -> Option<f64> {
+        match self.value {
+            Value::Measured(value) => Some(value),
+            Value::Failed | Value::Invalid(_) | Value::Absent(_) => None,
+        }
+    }
+
+    /// Whether the run says something of the target, a value or its failure.
+    pub const fn is_usable(&self) -> bool {
+        matches!(self.value, Value::Measured(_) | Value::Failed)
+    }
+
+    fn without(value: Value) -> Self {
+        Self {
+            value,
+            n: 0,
+            bad: None,
+            window_s: 0.0,
+        }
+    }
+}
+
+/// Reads a cell from a run.
+pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
+    let stages: Vec<&StageSummary> = run
+        .stages
+        .iter()
+        .filter(|stage| cell.stage.as_ref().is_none_or(|name| *name == stage.name))
+        .collect();
+    if stages.is_empty() {
+        let stage = cell.stage.as_deref().unwrap_or("*");
+        return Measure::without(match &run.end {
+            RunEnd::TargetLost { .. } => Value::Failed,
+            RunEnd::Complete | RunEnd::Interrupted => {
+                Value::Absent(format!("the run has no stage `{stage}`"))
+            }
+        });
+    }
+    let faults: Vec<String> = stages
+        .iter()
+        .flat_map(|stage| stage.invalid.iter().map(fault))
+        .collect();
+    if !faults.is_empty() {
+        // A stage that the target's death cut short is the target's fault.
+        let cut = |reason: &InvalidReason| {
+            matches!(
+                reason,
+                InvalidReason::Interrupted | InvalidReason::NoRequests
+            )
+        };
+        if matches!(run.end, RunEnd::TargetLost { .. })
+            && stages.iter().flat_map(|stage| &stage.invalid).all(cut)
+        {
+            return Measure::without(Value::Failed);
+        }
+        return Measure::without(Value::Invalid(faults.join("; ")));
+    }
+    let mut parts = Vec::new();
+    for stage in &stages {
+        match class_of(stage, cell.class.as_deref()) {
+            Some(class) => parts.push(class),
+            None => {
+                return Measure::without(Value::Absent(format!(
+                    "stage `{}` has no class `{}`",
+                    stage.name,
+                    cell.class.as_deref().unwrap_or("*")
+                )));
+            }
+        }
+    }
+    let (value, n) = match (cell.metric.statistic(), parts.as_slice()) {
+        (Statistic::Value, [class]) if rate(class, cell.metric.metric()).is_some() => {
+            let value = rate(class, cell.metric.metric()).unwrap_or(f64::NAN);
+            (at_least_zero(value), class.count(OutcomeKind::Completed))
+        }
+        (Statistic::Value, _) => share(&parts, cell.metric.metric()),
+        (statistic, [class]) => distribution(class, cell.metric.metric(), statistic),
+        (Statistic::Quantile(_) | Statistic::Mean, _) => (
+            Value::Absent("quantiles of several stages can't be combined: name one stage".into()),
+            0,
+        ),
+    };
+    Measure {
+        value,
+        n,
+        bad: bad(&parts, cell.metric.metric()),
+        window_s: stages.iter().map(|stage| stage.window_s).sum(),
+    }
+}
+
+/// A class of a stage, all pooled without a name. A stage of one class doesn't repeat it.
+fn class_of<'a>(stage: &'a StageSummary, class: Option<&str>) -> Option<&'a ClassSummary> {
+    match class {
+        Some(name) if !stage.classes.is_empty() => stage.classes.get(name),
+        Some(_) | None => Some(&stage.pooled),
+    }
+}
+
+fn distribution(class: &ClassSummary, metric: Metric, statistic: Statistic) -> (Value, u64) {
+    let Some(distribution) = class.distributions.get(&metric) else {
+        let failed = class.errors() > 0 && class.count(OutcomeKind::Completed) == 0;
+        return if failed {
+            (Value::Failed, class.errors())
+        } else {
+            (Value::Absent(format!("no request has a `{metric}`")), 0)
+        };
+    };
+    let n = distribution.n + distribution.failed;
+    let value = match statistic {
+        Statistic::Quantile(quantile) => match distribution.quantiles.get(&quantile) {
+            Some(value) => value.adjusted_s.map_or(Value::Failed, above_zero),
+            None => Value::Absent(format!("the run holds no {quantile} of `{metric}`")),
+        },
+        Statistic::Mean | Statistic::Value => above_zero(distribution.mean_s),
+    };
+    (value, n)
+}
+
+fn above_zero(value: f64) -> Value {
+    if value > 0.0 && value.is_finite() {
+        Value::Measured(value)
+    } else {
+        Value::Absent(format!("{value} is no latency"))
+    }
+}
+
+fn at_least_zero(value: f64) -> Value {
+    if value >= 0.0 && value.is_finite() {
+        Value::Measured(value)
+    } else {
+        Value::Absent(format!("{value} is no rate"))
+    }
+}
+
+/// A rate; `None` where the metric is not one.
+const fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
+    let rates = &class.rates;
+    match metric {
+        Metric::Goodput => Some(rates.goodput_rps),
+        Metric::RequestThroughput => Some(rates.completed_rps),
+        Metric::OutputThroughput => Some(rates.output_tps),
+        Metric::InputThroughput => Some(rates.input_tps),
+        Metric::TotalThroughput => Some(rates.input_tps + rates.output_tps),
+        Metric::Ttft
+        | Metric::Ttfa
+        | Metric::Tpot
+        | Metric::Itl
+        | Metric::ChunkGap
+        | Metric::MaxStall
+        | Metric::E2e
+        | Metric::Attainment
+        | Metric::ErrorRatio
+        | Metric::TruncatedRatio => None,
+    }
+}
+
+/// A proportion over one or several stages.
+fn share(parts: &[&ClassSummary], metric: Metric) -> (Value, u64) {
+    let Some(bad) = bad(parts, metric) else {
+        let why = format!("`{metric}` of several stages can't be combined: name one stage");
+        return (Value::Absent(why), 0);
+    };
+    match bad.share() {
+        // Attainment is read as the share of good requests, kept as the count of bad ones.
+        Some(share) if metric == Metric::Attainment => (Value::Measured(1.0 - share), bad.trials),
+        Some(share) => (Value::Measured(share), bad.trials),
+        None => (Value::Absent("no request counts in it".into()), 0),
+    }
+}
+
+/// Bad requests among those that count; `None` where the metric counts nothing.
+fn bad(parts: &[&ClassSummary], metric: Metric) -> Option<Count> {
+    let events = |class: &ClassSummary| match metric {
+        Metric::Attainment | Metric::Goodput => Some(class.counted().saturating_sub(class.good)),
+        Metric::ErrorRatio => Some(class.errors()),
+        Metric::TruncatedRatio => Some(class.count(OutcomeKind::Truncated)),
+        Metric::Ttft
+        | Metric::Ttfa
+        | Metric::Tpot
+        | Metric::Itl
+        | Metric::ChunkGap
+        | Metric::MaxStall
+        | Metric::E2e
+        | Metric::RequestThroughput
+        | Metric::OutputThroughput
+        | Metric::InputThroughput
+        | Metric::TotalThroughput => None,
+    };
+    let counts: Option<Vec<Count>> = parts
+        .iter()
+        .map(|class| {
+            Some(Count {
+                events: events(class)?.min(class.counted()),
+                trials: class.counted(),
+            })
+        })
+        .collect();
+    counts.map(|counts| Count::pool(&counts))
+}
+
+/// A client's fault in words.
+fn fault(reason: &InvalidReason) -> String {
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    match reason {
+        InvalidReason::Late { p99_s, limit_s } => format!(
+            "requests left {:.1} ms late (p99), over the {:.1} ms allowed",
+            p99_s * 1e3,
+            limit_s * 1e3
+        ),
+        InvalidReason::SentShort { ratio } => {
+            format!("only {} of the offered requests were sent", percent(*ratio))
+        }
+        InvalidReason::ClientCpu { share } => {
+            format!("the client used {} of its CPU", percent(*share))
+        }
+        InvalidReason::TokensOffPlan {
+            input,
+            output,
+            limit,
+        } => format!(
+            "tokens are off the plan by {} (input) and {} (output), over the {} allowed",
+            percent(*input),
+            percent(*output),
+            percent(*limit)
+        ),
+        InvalidReason::NoRequests => "the window held no request".to_owned(),
+        InvalidReason::Interrupted => "the run was interrupted".to_owned(),
+    }
+}

@@ -1,0 +1,214 @@
+//! How the runs were taken: interleaved pairs, candidate runs against stored sessions, or neither.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::Sides;
+use crate::stats::stored::FEWEST_SESSIONS;
+use crate::summary::{Run, RunEnd, Side};
+
+/// How the runs were taken, which decides what they can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Pairs of a baseline and a candidate run that took turns.
+    Interleaved,
+    /// Candidate runs against sessions of the baseline.
+    Stored,
+    /// Both sides are the same run.
+    SameRun,
+    /// Neither.
+    Unpaired,
+}
+
+/// Both sides in order.
+pub(super) struct Arranged<'a> {
+    /// How they were taken.
+    pub(super) arrangement: Arrangement,
+    /// Baseline runs; in step with `candidate` where interleaved.
+    pub(super) baseline: Vec<&'a Run>,
+    /// Candidate runs.
+    pub(super) candidate: Vec<&'a Run>,
+    /// Sessions of the baseline, oldest first: the baseline itself where stored, else the archive.
+    pub(super) sessions: Vec<Vec<&'a Run>>,
+    /// What was left out, in words.
+    pub(super) caveats: Vec<String>,
+}
+
+impl Arranged<'_> {
+    /// Days from the newest archived session to the first candidate run.
+    pub(super) fn archive_age_days(&self) -> Option<f64> {
+        let newest = self
+            .sessions
+            .last()?
+            .iter()
+            .filter_map(|run| start(run))
+            .max()?;
+        let first = self.candidate.iter().filter_map(|run| start(run)).min()?;
+        Some((first.as_second() - newest.as_second()) as f64 / 86_400.0)
+    }
+}
+
+/// Decides how the runs were taken.
+///
+/// Pairs are found by `session` and `pair` in the run files; without those (as in imported files)
+/// by start times that alternate. Pairs whose baseline runs all precede their candidate runs are
+/// no pairs: a drift of the machine would look like a change. Interrupted runs are left out.
+pub(super) fn arrange<'a>(sides: &Sides<'a>) -> Arranged<'a> {
+    let mut caveats = Vec::new();
+    let mut complete = |runs: &'a [Run], side: &str| -> Vec<&'a Run> {
+        let mut kept: Vec<&Run> = runs
+            .iter()
+            .filter(|run| !matches!(run.end, RunEnd::Interrupted))
+            .collect();
+        if kept.len() < runs.len() {
+            caveats.push(format!(
+                "{} interrupted run(s) of the {side} left out",
+                runs.len() - kept.len()
+            ));
+        }
+        kept.sort_by(|a, b| start(a).cmp(&start(b)).then_with(|| a.id.cmp(&b.id)));
+        kept
+    };
+    let mut baseline = complete(sides.baseline, "baseline");
+    let mut candidate = complete(sides.candidate, "candidate");
+
+    let is_in =
+        |run: &Run, side: &[&Run]| side.iter().any(|other| other.id == run.id || *other == run);
+    let same = !candidate.is_empty() && candidate.iter().all(|run| is_in(run, &baseline));
+    if !same {
+        let both: Vec<&Run> = baseline
+            .iter()
+            .copied()
+            .filter(|run| is_in(run, &candidate))
+            .collect();
+        if !both.is_empty() {
+            caveats.push(format!("{} run(s) on both sides left out", both.len()));
+            baseline.retain(|run| !is_in(run, &both));
+            candidate.retain(|run| !is_in(run, &both));
+        }
+    }
+    let stored = stored_sessions(&baseline, &candidate);
+    let (arrangement, baseline, candidate) = if same {
+        (Arrangement::SameRun, baseline, candidate)
+    } else if let Some(pairs) = pairs(&baseline, &candidate) {
+        let (base, head) = pairs.into_iter().unzip();
+        (Arrangement::Interleaved, base, head)
+    } else if stored.len() >= FEWEST_SESSIONS {
+        (Arrangement::Stored, stored.concat(), candidate)
+    } else {
+        (Arrangement::Unpaired, baseline, candidate)
+    };
+    let sessions = match arrangement {
+        Arrangement::Stored => stored,
+        Arrangement::Interleaved | Arrangement::SameRun | Arrangement::Unpaired => {
+            archived_sessions(sides.archive, &baseline, &candidate)
+        }
+    };
+    Arranged {
+        arrangement,
+        baseline,
+        candidate,
+        sessions,
+        caveats,
+    }
+}
+
+type Pair<'a> = (&'a Run, &'a Run);
+
+fn pairs<'a>(baseline: &[&'a Run], candidate: &[&'a Run]) -> Option<Vec<Pair<'a>>> {
+    let pairs = numbered(baseline, candidate)
+        .or_else(|| alternating(baseline, candidate))
+        .filter(|pairs| !pairs.is_empty())?;
+    let last_base = pairs.iter().filter_map(|(base, _)| start(base)).max();
+    let first_head = pairs.iter().filter_map(|(_, head)| start(head)).min();
+    let first_base = pairs.iter().filter_map(|(base, _)| start(base)).min();
+    let last_head = pairs.iter().filter_map(|(_, head)| start(head)).max();
+    let blocked = pairs.len() > 1 && (last_base < first_head || last_head < first_base);
+    (!blocked).then_some(pairs)
+}
+
+/// Pairs by their numbers; a pair that was run again counts as it was run last.
+fn numbered<'a>(baseline: &[&'a Run], candidate: &[&'a Run]) -> Option<Vec<Pair<'a>>> {
+    let by_number = |runs: &[&'a Run]| -> BTreeMap<(String, u32), &'a Run> {
+        runs.iter()
+            .filter_map(|run| Some(((run.session.clone(), run.pair?), *run)))
+            .collect()
+    };
+    let (base, head) = (by_number(baseline), by_number(candidate));
+    let mut pairs: Vec<Pair<'a>> = base
+        .into_iter()
+        .filter_map(|(number, base)| Some((base, *head.get(&number)?)))
+        .collect();
+    // Sessions in the order of time, not of their names.
+    pairs.sort_by_key(|(base, head)| (start(base).min(start(head)), base.pair));
+    (!pairs.is_empty()).then_some(pairs)
+}
+
+/// Pairs by start times that alternate: each two runs in a row are one of both sides.
+fn alternating<'a>(baseline: &[&'a Run], candidate: &[&'a Run]) -> Option<Vec<Pair<'a>>> {
+    let numbered = baseline
+        .iter()
+        .chain(candidate)
+        .any(|run| run.pair.is_some());
+    if numbered || baseline.len() != candidate.len() || baseline.len() < 2 {
+        return None;
+    }
+    let mut runs: Vec<(Timestamp, Side, &Run)> = Vec::new();
+    for (side, side_runs) in [(Side::Baseline, baseline), (Side::Candidate, candidate)] {
+        for run in side_runs {
+            runs.push((start(run)?, side, run));
+        }
+    }
+    runs.sort_by_key(|(start, side, _)| (*start, *side));
+    runs.chunks(2)
+        .map(|two| match two {
+            [(_, Side::Baseline, base), (_, Side::Candidate, head)]
+            | [(_, Side::Candidate, head), (_, Side::Baseline, base)] => Some((*base, *head)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The baseline's sessions other than the candidate's, oldest first.
+fn stored_sessions<'a>(baseline: &[&'a Run], candidate: &[&Run]) -> Vec<Vec<&'a Run>> {
+    let apart = |run: &&&Run| !candidate.iter().any(|head| head.session == run.session);
+    by_session(baseline.iter().filter(apart).copied())
+}
+
+/// Sessions of the archive that ran the same workload and take no part in the comparison.
+fn archived_sessions<'a>(
+    archive: &'a [Run],
+    baseline: &[&Run],
+    candidate: &[&Run],
+) -> Vec<Vec<&'a Run>> {
+    let Some(model) = baseline.first().or(candidate.first()) else {
+        return Vec::new();
+    };
+    by_session(archive.iter().filter(|run| {
+        run.end == RunEnd::Complete
+            && run.side != Some(Side::Candidate)
+            && run.definition == model.definition
+            && run.spec.workload_digest == model.spec.workload_digest
+            && run.trace_digest == model.trace_digest
+            && !baseline
+                .iter()
+                .chain(candidate)
+                .any(|other| other.session == run.session)
+    }))
+}
+
+fn by_session<'a>(runs: impl Iterator<Item = &'a Run>) -> Vec<Vec<&'a Run>> {
+    let mut sessions: BTreeMap<&str, Vec<&Run>> = BTreeMap::new();
+    for run in runs {
+        sessions.entry(&run.session).or_default().push(run);
+    }
+    let mut sessions: Vec<Vec<&Run>> = sessions.into_values().collect();
+    sessions.sort_by_key(|runs| runs.iter().map(|run| start(run)).min());
+    sessions
+}
+
+/// When a run started; `None` where its file does not say so in RFC 3339.
+fn start(run: &Run) -> Option<Timestamp> {
+    run.started.parse().ok()
+}

@@ -1,0 +1,116 @@
+//! Pins before numbers: what differs between the sides, and whether it may.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::provenance::{Hardness, PinPath};
+use crate::summary::Run;
+
+/// A pin that both sides do not share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PinDifference {
+    /// Which.
+    pub pin: PinPath,
+    /// The baseline's value; `None` is unknown.
+    pub baseline: Option<String>,
+    /// The candidate's value; `None` is unknown.
+    pub candidate: Option<String>,
+    /// Whether the spec says that it may differ.
+    pub under_test: bool,
+    /// Whether the difference forbids the comparison.
+    pub blocks: bool,
+}
+
+/// The pins that differ, and caveats about those that nobody could see.
+///
+/// A hard pin that differs, or is known on one side only, blocks unless it is under test; a soft
+/// one never does. Unknown on both sides is a caveat. A side whose runs differ among themselves
+/// shows all its values, joined by ` | `, and never counts as equal to anything.
+pub(super) fn compare(
+    baseline: &[&Run],
+    candidate: &[&Run],
+    under_test: &[PinPath],
+) -> (Vec<PinDifference>, Vec<String>) {
+    if baseline.is_empty() || candidate.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    let paths: BTreeSet<PinPath> = baseline
+        .iter()
+        .chain(candidate)
+        .flat_map(|run| run.pins.keys().copied())
+        .collect();
+    let (mut differences, mut unknown) = (Vec::new(), Vec::new());
+    for pin in paths {
+        let (base, head) = (Seen::of(baseline, pin), Seen::of(candidate, pin));
+        let hard = pin.hardness() == Hardness::Hard;
+        if base.is_unknown() && head.is_unknown() {
+            if hard {
+                unknown.push(pin.as_str());
+            }
+            continue;
+        }
+        if base == head && !base.is_mixed() {
+            continue;
+        }
+        let under_test = under_test.contains(&pin);
+        differences.push(PinDifference {
+            pin,
+            // Several values on one side are a fault even of a pin under test.
+            blocks: hard && (!under_test || base.is_mixed() || head.is_mixed()),
+            baseline: base.text(),
+            candidate: head.text(),
+            under_test,
+        });
+    }
+    let mut caveats = Vec::new();
+    if !unknown.is_empty() {
+        caveats.push(format!(
+            "unknown on both sides, so they may differ: {}",
+            unknown.join(", ")
+        ));
+    }
+    let tested: Vec<&str> = differences
+        .iter()
+        .filter(|difference| difference.under_test)
+        .map(|difference| difference.pin.as_str())
+        .collect();
+    if tested.len() > 1 {
+        caveats.push(format!(
+            "confounded: {} changed at once, so no change can be traced to one of them",
+            tested.join(", ")
+        ));
+    }
+    (differences, caveats)
+}
+
+/// The values of a pin over the runs of one side; `None` is unknown.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen(BTreeSet<Option<String>>);
+
+impl Seen {
+    fn of(runs: &[&Run], pin: PinPath) -> Self {
+        let value = |run: &&Run| Some(run.pins.get(&pin)?.value()?.to_owned());
+        Self(runs.iter().map(value).collect())
+    }
+
+    fn is_unknown(&self) -> bool {
+        self.0.iter().all(Option::is_none)
+    }
+
+    fn is_mixed(&self) -> bool {
+        self.0.len() > 1
+    }
+
+    fn text(&self) -> Option<String> {
+        if self.is_unknown() {
+            return None;
+        }
+        let values: Vec<&str> = self
+            .0
+            .iter()
+            .map(|value| value.as_deref().unwrap_or("unknown"))
+            .collect();
+        Some(values.join(" | "))
+    }
+}

@@ -1,0 +1,376 @@
+//! The state of one gated cell, with the numbers behind it.
+
+use super::hypothesis::{Collapse, Hypothesis, Looked, Test};
+use super::model::{CellState, Change, Evidence, Finding, Reading, Reason};
+use super::replay::{Replay, Result};
+use super::screen::SetAside;
+use crate::compare::{Arrangement, ComparedCell, Comparison, Measure, Value};
+use crate::metric::{Direction, Kind};
+use crate::spec::Limit;
+use crate::stats::multiple::holm;
+use crate::stats::proportion::Count;
+use crate::stats::sequential::{ALPHA, Decision, Design, PlannedLook};
+use crate::stats::stored::{FEWEST_SESSIONS, FIRM_SESSIONS};
+
+/// Error with which an improvement has to be shown before it can be too good to be true.
+const IMPLAUSIBLE_ALPHA: f64 = 0.01;
+/// Halving or doubling is too good to be true.
+const IMPLAUSIBLE_CHANGE: f64 = std::f64::consts::LN_2;
+/// Days after which an archive is too old to convict or acquit.
+const ARCHIVE_DAYS: f64 = 14.0;
+
+/// What all findings share.
+pub(super) struct Context<'a> {
+    pub(super) comparison: &'a Comparison,
+    pub(super) design: &'a Design,
+    pub(super) replay: &'a Replay,
+    /// Kept repeats.
+    pub(super) available: usize,
+}
+
+/// What is known of one gated cell.
+pub(super) struct Judged<'a> {
+    pub(super) cell: &'a ComparedCell,
+    pub(super) hypothesis: Option<&'a Hypothesis<'a>>,
+    /// Its state, where it was not tested at all.
+    pub(super) preset: Option<CellState>,
+    pub(super) aside: Option<&'a SetAside>,
+    /// Why it does not gate after all.
+    pub(super) demoted: Option<Demotion>,
+    /// What the looks say, with the adjusted p-value of an improvement.
+    pub(super) result: Option<(&'a Result, f64)>,
+}
+
+/// Why a declared gate does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Demotion {
+    /// Too few values for its quantile.
+    FewSamples {
+        /// Values a run.
+        n: u64,
+        /// Values that it needs.
+        needed: u64,
+    },
+    /// Its tolerance is finer than the last look can resolve.
+    Resolution,
+}
+
+/// P-values of "not better" at the last look, adjusted over the family.
+pub(super) fn adjusted_improvements(
+    replay: &Replay,
+    members: &[Option<&Hypothesis<'_>>],
+) -> Vec<f64> {
+    let p: Vec<f64> = replay
+        .results
+        .iter()
+        .zip(members)
+        .map(|(result, member)| match (result.looked, member) {
+            (Some(looked), Some(member)) if member.test.is_relative() => looked.look.p_better,
+            _ => 1.0,
+        })
+        .collect();
+    holm(&p)
+}
+
+impl Context<'_> {
+    /// The finding of a gated cell.
+    pub(super) fn finding(&self, judged: &Judged<'_>) -> Finding {
+        let shown = judged.hypothesis.and_then(|hypothesis| {
+            let looked = judged.result.and_then(|(result, _)| result.looked);
+            looked.or_else(|| self.look_now(hypothesis))
+        });
+        let (state, reason) = self.cap(judged, self.state(judged, shown));
+        let adjusted = judged.result.map_or(1.0, |(result, _)| result.adjusted);
+        Finding {
+            cell: judged.cell.cell.clone(),
+            state,
+            gated: true,
+            limit: judged.cell.limit,
+            baseline: reading(judged.cell, &judged.cell.baseline),
+            candidate: reading(judged.cell, &judged.cell.candidate),
+            change: self.change(judged.cell, judged.hypothesis.zip(shown)),
+            evidence: judged
+                .hypothesis
+                .zip(shown)
+                .map(|(hypothesis, shown)| evidence(hypothesis, &shown, adjusted)),
+            reason,
+        }
+    }
+
+    /// A look at all kept repeats, for numbers where none was taken.
+    pub(super) fn look_now(&self, hypothesis: &Hypothesis<'_>) -> Option<Looked> {
+        let planned = PlannedLook {
+            repeats: u32::try_from(self.available).unwrap_or(u32::MAX),
+            ..self.replay.taken.unwrap_or(self.design.last())
+        };
+        hypothesis.at(self.available, planned, self.replay.noisy)
+    }
+
+    fn state(&self, judged: &Judged<'_>, shown: Option<Looked>) -> (CellState, Option<Reason>) {
+        if let Some(state) = judged.preset {
+            let reason = match state {
+                CellState::New => Some(Reason::Absent {
+                    why: "there is no baseline".to_owned(),
+                }),
+                CellState::Inconclusive => Some(Reason::Advisory {
+                    what: "both sides are the same run".to_owned(),
+                }),
+                _ => None,
+            };
+            return (state, reason);
+        }
+        if let Some(aside) = judged.aside {
+            return (aside.state, Some(aside.reason.clone()));
+        }
+        if let Some(demotion) = judged.demoted {
+            let reason = match demotion {
+                Demotion::FewSamples { n, needed } => Some(Reason::FewSamples { n, needed }),
+                Demotion::Resolution => None,
+            };
+            return (CellState::NotResolvable, reason);
+        }
+        let (Some(hypothesis), Some((result, better))) = (judged.hypothesis, judged.result) else {
+            return (CellState::Inconclusive, None);
+        };
+        if let Some(kept) = self.on_this_run(hypothesis) {
+            let state = if kept {
+                CellState::Ok
+            } else {
+                CellState::Regressed
+            };
+            return (state, Some(Reason::OnThisRun));
+        }
+        if result.is_regression() {
+            return (CellState::Regressed, regression_reason(hypothesis, result));
+        }
+        if result.decision == Decision::Pass {
+            return self.passed(hypothesis, result, better);
+        }
+        let over = shown.is_some_and(|shown| is_over(&shown));
+        match result.collapse {
+            Collapse::Both => (CellState::Invalid, Some(Reason::BothFailed)),
+            Collapse::Partly | Collapse::Candidate => {
+                (CellState::Suspect, Some(Reason::CandidateFailed))
+            }
+            Collapse::None if self.replay.cut_short => (CellState::NotFinished, None),
+            Collapse::None if over => (CellState::Suspect, None),
+            Collapse::None => (CellState::Inconclusive, None),
+        }
+    }
+
+    /// One run and no archive: a limit is compared as it is; `None` where that does not apply.
+    fn on_this_run(&self, hypothesis: &Hypothesis<'_>) -> Option<bool> {
+        let alone = self.available == 1 && self.design.last().repeats == 1;
+        (alone && self.comparison.sessions == 0)
+            .then(|| hypothesis.keeps_limit())
+            .flatten()
+    }
+
+    /// Of a cell whose tolerance is ruled out: better, too good to be true, or fine.
+    fn passed(
+        &self,
+        hypothesis: &Hypothesis<'_>,
+        result: &Result,
+        better: f64,
+    ) -> (CellState, Option<Reason>) {
+        if hypothesis.test.is_relative() && hypothesis.cell.work_changed.is_some() {
+            return (CellState::Implausible, Some(Reason::WorkChanged));
+        }
+        let Some(Looked {
+            look, tolerance, ..
+        }) = result.looked
+        else {
+            return (CellState::Ok, None);
+        };
+        let halved = hypothesis.is_log()
+            && hypothesis.test.is_relative()
+            && look.estimate <= -IMPLAUSIBLE_CHANGE;
+        let firm = self.comparison.arrangement != Arrangement::Stored
+            || hypothesis.stored_sessions() >= FIRM_SESSIONS;
+        if halved && better <= IMPLAUSIBLE_ALPHA {
+            (CellState::Implausible, None)
+        } else if firm && tolerance > 0.0 && look.estimate <= -tolerance && better <= ALPHA {
+            (CellState::Improved, None)
+        } else {
+            (CellState::Ok, None)
+        }
+    }
+
+    /// Where the design shows no more than a hint, no cell is convicted or acquitted.
+    fn cap(
+        &self,
+        judged: &Judged<'_>,
+        (state, reason): (CellState, Option<Reason>),
+    ) -> (CellState, Option<Reason>) {
+        let relative = judged.cell.limit.is_some_and(Limit::is_relative);
+        let what = judged
+            .hypothesis
+            .filter(|_| relative)
+            .and_then(|hypothesis| self.lacking(hypothesis));
+        let Some(what) = what else {
+            return (state, reason);
+        };
+        let capped = match state {
+            CellState::Regressed | CellState::Suspect => CellState::Suspect,
+            CellState::Ok
+            | CellState::Improved
+            | CellState::Implausible
+            | CellState::NotFinished
+            | CellState::Inconclusive => CellState::Inconclusive,
+            CellState::Invalid
+            | CellState::Missing
+            | CellState::Incomparable
+            | CellState::NotResolvable
+            | CellState::New => return (state, reason),
+        };
+        (capped, Some(Reason::Advisory { what }))
+    }
+
+    /// What the design lacks to decide about a relative limit.
+    fn lacking(&self, hypothesis: &Hypothesis<'_>) -> Option<String> {
+        match self.comparison.arrangement {
+            Arrangement::Interleaved | Arrangement::SameRun => None,
+            Arrangement::Unpaired => Some(format!(
+                "the runs of both sides did not take turns, and the baseline has fewer than {FEWEST_SESSIONS} stored sessions"
+            )),
+            Arrangement::Stored => {
+                let sessions = hypothesis.stored_sessions();
+                let age = self.comparison.archive_age_days;
+                if sessions < FEWEST_SESSIONS {
+                    Some(format!(
+                        "the baseline has {sessions} of the {FEWEST_SESSIONS} sessions that a verdict needs"
+                    ))
+                } else if sessions < FIRM_SESSIONS {
+                    Some(format!(
+                        "the baseline has {sessions} of the {FIRM_SESSIONS} sessions that a firm verdict needs"
+                    ))
+                } else {
+                    age.filter(|days| *days > ARCHIVE_DAYS).map(|days| {
+                        format!("the newest session of the baseline is {days:.0} days old")
+                    })
+                }
+            }
+        }
+    }
+
+    /// The change of a cell; of one under an absolute limit beside it, where there is a baseline.
+    pub(super) fn change(
+        &self,
+        cell: &ComparedCell,
+        looked: Option<(&Hypothesis<'_>, Looked)>,
+    ) -> Option<Change> {
+        match looked {
+            Some((hypothesis, looked)) if hypothesis.test.is_relative() => {
+                Some(change_of(hypothesis, &looked))
+            }
+            _ if self.comparison.is_comparable() && !cell.baseline.is_empty() => {
+                let usable: Vec<usize> = (0..cell.candidate.len())
+                    .filter(|&i| {
+                        cell.candidate[i].is_usable()
+                            && (self.comparison.arrangement != Arrangement::Interleaved
+                                || cell.baseline.get(i).is_some_and(Measure::is_usable))
+                    })
+                    .collect();
+                let limit = super::informational::default_limit(cell);
+                let hypothesis = Hypothesis::new(cell, limit, self.comparison.arrangement, &usable);
+                let looked = hypothesis.at(usable.len(), self.design.last(), false)?;
+                Some(change_of(&hypothesis, &looked))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether the best estimate is at or over the tolerance.
+pub(super) fn is_over(looked: &Looked) -> bool {
+    looked.look.estimate >= looked.tolerance
+}
+
+fn regression_reason(hypothesis: &Hypothesis<'_>, result: &Result) -> Option<Reason> {
+    if hypothesis.baseline_breaks_limit() {
+        Some(Reason::Inherited)
+    } else if result.collapse != Collapse::Candidate {
+        None
+    } else if hypothesis.fell_to_zero() {
+        Some(Reason::FellToZero)
+    } else {
+        Some(Reason::CandidateFailed)
+    }
+}
+
+/// The change as people read it: up is up, whether that is worse or not.
+pub(super) fn change_of(hypothesis: &Hypothesis<'_>, looked: &Looked) -> Change {
+    let interval = looked.look.interval(0.95);
+    let (estimate, ends) = (looked.look.estimate, [interval.lower, interval.upper]);
+    let direction = hypothesis.cell.cell.metric.metric().direction();
+    if hypothesis.is_log() {
+        // Finite, so that it survives JSON.
+        let ratio = |y: f64| (direction.sign() * y).exp_m1().min(f64::MAX);
+        let [a, b] = ends.map(ratio);
+        Change::Ratio {
+            estimate: ratio(estimate),
+            low: a.min(b),
+            high: a.max(b),
+        }
+    } else {
+        // Counted in bad requests, read in good ones where more is better.
+        let points = |y: f64| direction.sign() * y;
+        let [a, b] = ends.map(points);
+        Change::Points {
+            estimate: points(estimate),
+            low: a.min(b),
+            high: a.max(b),
+        }
+    }
+}
+
+pub(super) fn evidence(hypothesis: &Hypothesis<'_>, looked: &Looked, adjusted: f64) -> Evidence {
+    let direction = hypothesis.cell.cell.metric.metric().direction();
+    Evidence {
+        repeats: looked.look.repeats as u32,
+        p_regression: looked.look.p_worse,
+        p_adjusted: adjusted,
+        p_pass: looked.look.p_within,
+        resolvable: looked
+            .resolvable
+            .map(|smallest| match (hypothesis.test, direction) {
+                (Test::Ratio { .. }, Direction::LowerIsBetter) => smallest.exp_m1(),
+                (Test::Ratio { .. }, Direction::HigherIsBetter) => -(-smallest).exp_m1(),
+                _ => smallest,
+            }),
+    }
+}
+
+/// A side in one number; `None` where none of its runs has the cell.
+pub(super) fn reading(cell: &ComparedCell, side: &[Measure]) -> Option<Reading> {
+    let usable: Vec<&Measure> = side.iter().filter(|measure| measure.is_usable()).collect();
+    if usable.is_empty() {
+        return None;
+    }
+    let kind = cell.cell.metric.metric().kind();
+    let values: Vec<f64> = usable
+        .iter()
+        .map(|measure| match (&measure.value, kind) {
+            (Value::Measured(value), _) => *value,
+            (_, Kind::Distribution) => f64::INFINITY,
+            (_, Kind::Rate | Kind::Proportion) => 0.0,
+        })
+        .collect();
+    let count = values.len() as f64;
+    let value = match kind {
+        Kind::Proportion => {
+            let bad: Vec<Count> = usable.iter().filter_map(|measure| measure.bad).collect();
+            let good = cell.cell.metric.metric().direction() == Direction::HigherIsBetter;
+            let share = Count::pool(&bad).share().unwrap_or(f64::NAN);
+            if good { 1.0 - share } else { share }
+        }
+        Kind::Distribution | Kind::Rate if values.iter().all(|value| *value > 0.0) => {
+            (values.iter().map(|value| value.ln()).sum::<f64>() / count).exp()
+        }
+        Kind::Distribution | Kind::Rate => values.iter().sum::<f64>() / count,
+    };
+    Some(Reading {
+        value: value.is_finite().then_some(value),
+        n: usable.iter().map(|measure| measure.n).sum(),
+    })
+}

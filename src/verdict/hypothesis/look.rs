@@ -1,0 +1,233 @@
+//! What the first repeats say about a hypothesis.
+
+use super::{Hypothesis, Test};
+use crate::compare::{Arrangement, Measure};
+use crate::metric::Metric;
+use crate::stats::moderated::{Estimate, Evidence, Look, look, smallest_resolvable, unpaired};
+use crate::stats::noise::Prior;
+use crate::stats::proportion::{
+    Count, ScatterPrior, effective_share, newcombe, overdispersion, score_test,
+};
+use crate::stats::sequential::PlannedLook;
+use crate::stats::variance;
+
+/// Events on both sides under which a failure ratio can't be told apart by a t-test.
+const RARE: u64 = 20;
+/// Power of the smallest resolvable tolerance that is shown.
+const SHOWN_POWER: f64 = 0.9;
+/// Power with which a tolerance has to be resolvable to gate.
+const DEMOTION_POWER: f64 = 0.95;
+
+/// What a look says, with the tolerance that it was taken with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::verdict) struct Looked {
+    /// The look; positive is worse.
+    pub(in crate::verdict) look: Look,
+    /// The tolerance in its unit.
+    pub(in crate::verdict) tolerance: f64,
+    /// Smallest tolerance that these repeats resolve, in the same unit; `None` for limits.
+    pub(in crate::verdict) resolvable: Option<f64>,
+}
+
+impl Hypothesis<'_> {
+    /// Observed variance by that of the archive, for the guard against a noisy session; `None`
+    /// where the guard does not look at this cell.
+    pub(in crate::verdict) fn variance_ratio(&self, k: usize) -> Option<f64> {
+        if !matches!(self.test, Test::Ratio { .. }) {
+            return None;
+        }
+        let sigma = self.noise_at(k)?.sigma;
+        let ys = self.ys(self.first(k));
+        let ratio = match self.arrangement {
+            Arrangement::Interleaved => {
+                let bases = self.ys(self.against(k));
+                let d: Vec<f64> = ys
+                    .iter()
+                    .zip(bases)
+                    .map(|(head, base)| head - base)
+                    .collect();
+                variance(&d) / (2.0 * sigma.powi(2))
+            }
+            Arrangement::Stored => variance(&ys) / sigma.powi(2),
+            Arrangement::SameRun | Arrangement::Unpaired => return None,
+        };
+        ratio.is_finite().then_some(ratio)
+    }
+
+    /// What the first `k` repeats say; `None` where they can't be tested.
+    pub(in crate::verdict) fn at(
+        &self,
+        k: usize,
+        planned: PlannedLook,
+        noisy: bool,
+    ) -> Option<Looked> {
+        if k == 0 || k > self.candidate.len() {
+            return None;
+        }
+        let tolerance = self
+            .tolerance(k)
+            .filter(|tolerance| tolerance.is_finite())?;
+        let heads = self.first(k);
+        let evidence = Evidence::BeyondZero;
+        if let Test::ShareLimit { limit, of_good } = self.test {
+            return self.share_limit(heads, limit, of_good);
+        }
+        let noise = self.noise_at(k)?;
+        if let Test::Limit { sign, limit } = self.test {
+            let ys: Vec<f64> = self
+                .ys(heads)
+                .iter()
+                .map(|y| y - sign * limit.ln())
+                .collect();
+            let look = look(&ys, noise.of_run(), 0.0, evidence, noisy)?;
+            return Some(Looked {
+                look,
+                tolerance,
+                resolvable: None,
+            });
+        }
+        if self.is_rare(k) {
+            return self.rare(k, tolerance);
+        }
+        let ys = self.ys(heads);
+        let (look, resolvable) = match self.arrangement {
+            Arrangement::Interleaved => {
+                let bases = self.ys(self.against(k));
+                let d: Vec<f64> = ys
+                    .iter()
+                    .zip(bases)
+                    .map(|(head, base)| head - base)
+                    .collect();
+                let prior = noise.of_pair();
+                let look = look(&d, prior, tolerance, evidence, noisy)?;
+                (look, resolve(prior, planned, SHOWN_POWER))
+            }
+            Arrangement::Stored => {
+                let stored = self.stored(Some(noise))?;
+                let look = stored.look(&ys, tolerance, evidence, noisy)?;
+                (
+                    look,
+                    stored.smallest_resolvable(planned.repeats, planned.pass, SHOWN_POWER),
+                )
+            }
+            Arrangement::SameRun | Arrangement::Unpaired => {
+                let bases = self.ys(&self.baseline);
+                let prior = noise.of_run();
+                let look = unpaired(&bases, &ys, prior, tolerance, evidence)?;
+                (look, resolve(noise.of_pair(), planned, SHOWN_POWER))
+            }
+        };
+        Some(Looked {
+            look,
+            tolerance,
+            resolvable: Some(resolvable),
+        })
+    }
+
+    fn scatter(&self) -> ScatterPrior {
+        let counts: Vec<Vec<Count>> = self
+            .cell
+            .sessions
+            .iter()
+            .map(|session| session.iter().filter_map(|measure| measure.bad).collect())
+            .collect();
+        ScatterPrior::from_sessions(&counts)
+    }
+
+    /// The score test of the candidate's pooled share, its trials divided by the overdispersion.
+    fn share_limit(&self, heads: &[&Measure], limit: f64, of_good: bool) -> Option<Looked> {
+        if heads.iter().any(|measure| measure.bad.is_none()) {
+            return None;
+        }
+        let counts = Self::counts(heads);
+        let mut share = effective_share(&counts, overdispersion(&[&counts], self.scatter()))?;
+        if of_good {
+            share.p = 1.0 - share.p;
+        }
+        let score = score_test(share, limit);
+        let look = Look {
+            repeats: heads.len(),
+            estimate: share.p - limit,
+            variance: 0.0,
+            standard_error: (share.p * (1.0 - share.p) / share.n).sqrt(),
+            df: f64::INFINITY,
+            p_worse: score.p_over,
+            p_within: score.p_under,
+            p_better: 1.0,
+        };
+        Some(Looked {
+            look,
+            tolerance: 0.0,
+            resolvable: None,
+        })
+    }
+
+    /// Whether failures are too rare for a t-test of their ratio.
+    fn is_rare(&self, k: usize) -> bool {
+        let ratio = matches!(self.metric(), Metric::ErrorRatio | Metric::TruncatedRatio);
+        let events = Count::pool(&Self::counts(self.against(k))).events
+            + Count::pool(&Self::counts(self.first(k))).events;
+        ratio && matches!(self.test, Test::Points { .. }) && events < RARE
+    }
+
+    /// Rare failures: passes by Newcombe's upper limit, never regresses (a limit has to).
+    fn rare(&self, k: usize, tolerance: f64) -> Option<Looked> {
+        let (bases, heads) = (Self::counts(self.against(k)), Self::counts(self.first(k)));
+        let phi = overdispersion(&[&bases, &heads], self.scatter());
+        let (base, head) = (effective_share(&bases, phi)?, effective_share(&heads, phi)?);
+        // The smallest one-sided error at which the upper limit lies within the tolerance.
+        let (mut within, mut beyond) = (0.5, 0.0);
+        if newcombe(head, base, 0.0).upper > tolerance {
+            beyond = 0.5;
+            within = 1.0;
+        }
+        for _ in 0..40 {
+            let middle = f64::midpoint(within, beyond);
+            if middle < 0.5 && newcombe(head, base, 1.0 - 2.0 * middle).upper <= tolerance {
+                within = middle;
+            } else {
+                beyond = middle;
+            }
+        }
+        let interval = newcombe(head, base, 0.95);
+        let estimate = Estimate {
+            value: head.p - base.p,
+            variance: 0.0,
+            standard_error: (interval.upper - interval.lower) / (2.0 * 1.959_964),
+            df: f64::INFINITY,
+        };
+        let mut look = Look::from_estimate(heads.len(), estimate, tolerance, Evidence::BeyondZero);
+        look.p_worse = 1.0;
+        look.p_within = within;
+        look.p_better = 1.0;
+        Some(Looked {
+            look,
+            tolerance,
+            resolvable: None,
+        })
+    }
+
+    /// Whether the last planned look can't resolve the tolerance with power 0.95.
+    pub(in crate::verdict) fn is_beyond_resolution(&self, last: PlannedLook) -> bool {
+        let k = self.candidate.len();
+        if !self.test.is_relative() || k == 0 || self.is_rare(k) {
+            return false;
+        }
+        let smallest = match self.arrangement {
+            Arrangement::Interleaved => self
+                .noise_of_baseline(k)
+                .map(|noise| resolve(noise.of_pair(), last, DEMOTION_POWER)),
+            Arrangement::Stored => self
+                .stored(self.noise_of_baseline(k))
+                .map(|stored| stored.smallest_resolvable(last.repeats, last.pass, DEMOTION_POWER)),
+            Arrangement::SameRun | Arrangement::Unpaired => None,
+        };
+        smallest
+            .zip(self.tolerance(k))
+            .is_some_and(|(smallest, tolerance)| tolerance < smallest)
+    }
+}
+
+fn resolve(prior: Prior, planned: PlannedLook, power: f64) -> f64 {
+    smallest_resolvable(prior, planned.repeats, planned.pass, power)
+}

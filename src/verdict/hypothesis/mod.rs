@@ -1,0 +1,345 @@
+//! One gated cell as a hypothesis: its values, its noise, and what a look at them says.
+
+use crate::compare::{Arrangement, ComparedCell, Measure, Value};
+use crate::metric::{Kind, Metric, Statistic};
+use crate::spec::Limit;
+use crate::stats::mean;
+use crate::stats::noise::{LOG_FLOOR, Noise};
+use crate::stats::order::{Support, smallest_gating_sample, support};
+use crate::stats::proportion::{Count, chance_sigma};
+use crate::stats::stored::StoredBaseline;
+
+mod collapse;
+mod look;
+
+pub(super) use collapse::Collapse;
+pub(super) use look::Looked;
+
+/// Baseline attainment up to which goodput of a closed loop is judged as a rate.
+const GOODPUT_AS_RATE: std::ops::RangeInclusive<f64> = 0.5..=0.99;
+
+/// How a cell is tested.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Test {
+    /// Logarithms, candidate against baseline.
+    Ratio {
+        /// Tolerance as a fraction.
+        ratio: f64,
+        /// Smallest absolute difference that counts.
+        floor: f64,
+    },
+    /// Shares of bad requests, candidate against baseline.
+    Points {
+        /// Tolerance in points, or as a fraction of the baseline's good share.
+        tolerance: PointsTolerance,
+    },
+    /// Logarithms of the candidate against a limit; `sign` is +1 where larger breaks it.
+    Limit {
+        /// Which way is worse.
+        sign: f64,
+        /// The limit.
+        limit: f64,
+    },
+    /// A share of the candidate against a limit.
+    ShareLimit {
+        /// The most that is allowed of the share that breaks it.
+        limit: f64,
+        /// Whether good requests break it rather than bad ones.
+        of_good: bool,
+    },
+}
+
+/// Tolerance of a difference of shares.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum PointsTolerance {
+    /// In points.
+    Absolute(f64),
+    /// As a fraction of the baseline's share of good requests.
+    OfAttainment(f64),
+}
+
+impl Test {
+    /// Whether it needs a baseline.
+    pub(super) const fn is_relative(self) -> bool {
+        matches!(self, Self::Ratio { .. } | Self::Points { .. })
+    }
+}
+
+/// A cell with its kept repeats.
+#[derive(Debug, Clone)]
+pub(super) struct Hypothesis<'a> {
+    /// The cell.
+    pub(super) cell: &'a ComparedCell,
+    /// How it is tested.
+    pub(super) test: Test,
+    arrangement: Arrangement,
+    baseline: Vec<&'a Measure>,
+    candidate: Vec<&'a Measure>,
+    /// `None` where there is no archive and noise is assumed.
+    noise: Option<Noise>,
+}
+
+impl<'a> Hypothesis<'a> {
+    /// Of a cell under `limit`, over the kept repeats (indices into its candidate runs, and into
+    /// its baseline runs where interleaved).
+    pub(super) fn new(
+        cell: &'a ComparedCell,
+        limit: Limit,
+        arrangement: Arrangement,
+        kept: &[usize],
+    ) -> Self {
+        let pick = |side: &'a [Measure]| kept.iter().filter_map(|&i| side.get(i)).collect();
+        let baseline: Vec<&Measure> = if arrangement == Arrangement::Interleaved {
+            pick(&cell.baseline)
+        } else {
+            cell.baseline.iter().filter(|m| m.is_usable()).collect()
+        };
+        let mut hypothesis = Self {
+            test: test_of(cell, limit, &baseline),
+            cell,
+            arrangement,
+            baseline,
+            candidate: pick(&cell.candidate),
+            noise: None,
+        };
+        let floor = if hypothesis.is_log() { LOG_FLOOR } else { 0.0 };
+        hypothesis.noise = Noise::from_sessions(&hypothesis.sessions(), floor);
+        hypothesis
+    }
+
+    const fn metric(&self) -> Metric {
+        self.cell.cell.metric.metric()
+    }
+
+    /// Whether its values are logarithms.
+    pub(super) const fn is_log(&self) -> bool {
+        matches!(self.test, Test::Ratio { .. } | Test::Limit { .. })
+    }
+
+    /// Whether its noise had to be assumed.
+    pub(super) const fn is_assumed(&self) -> bool {
+        self.noise.is_none() && !matches!(self.test, Test::ShareLimit { .. })
+    }
+
+    /// One run on the scale of the test, positive where worse; +∞ where it failed.
+    fn y(&self, measure: &Measure) -> f64 {
+        let sign = match self.test {
+            Test::Limit { sign, .. } => sign,
+            Test::Ratio { .. } | Test::Points { .. } | Test::ShareLimit { .. } => {
+                self.metric().direction().sign()
+            }
+        };
+        match &measure.value {
+            Value::Failed => f64::INFINITY,
+            Value::Measured(_) if !self.is_log() => {
+                measure.bad.and_then(Count::share).unwrap_or(f64::NAN)
+            }
+            Value::Measured(value) if self.metric().kind() == Kind::Rate => {
+                // Half an event, so that a rate of zero has a logarithm.
+                let least = if measure.window_s > 0.0 {
+                    0.5 / measure.window_s
+                } else {
+                    1e-9
+                };
+                sign * value.max(least).ln()
+            }
+            Value::Measured(value) => sign * value.ln(),
+            Value::Invalid(_) | Value::Absent(_) => f64::NAN,
+        }
+    }
+
+    fn ys(&self, side: &[&Measure]) -> Vec<f64> {
+        side.iter().map(|measure| self.y(measure)).collect()
+    }
+
+    fn sessions(&self) -> Vec<Vec<f64>> {
+        let finite = |session: &Vec<Measure>| {
+            session
+                .iter()
+                .map(|measure| self.y(measure))
+                .filter(|y| y.is_finite())
+                .collect()
+        };
+        self.cell.sessions.iter().map(finite).collect()
+    }
+
+    fn counts(side: &[&Measure]) -> Vec<Count> {
+        side.iter().filter_map(|measure| measure.bad).collect()
+    }
+
+    /// The baseline's runs that stand against `k` repeats of the candidate.
+    fn against(&self, k: usize) -> &[&'a Measure] {
+        match self.arrangement {
+            Arrangement::Interleaved => &self.baseline[..k.min(self.baseline.len())],
+            Arrangement::Stored | Arrangement::SameRun | Arrangement::Unpaired => &self.baseline,
+        }
+    }
+
+    fn first(&self, k: usize) -> &[&'a Measure] {
+        &self.candidate[..k.min(self.candidate.len())]
+    }
+
+    /// The tolerance on the scale of the test.
+    fn tolerance(&self, k: usize) -> Option<f64> {
+        match self.test {
+            Test::Ratio { ratio, floor } => {
+                let sign = self.metric().direction().sign();
+                let base = (sign * mean(&self.ys(self.against(k)))?).exp();
+                let worst = ratio.max(floor / base);
+                Some(if sign > 0.0 {
+                    worst.ln_1p()
+                } else {
+                    // Losing everything is the most that a rate can lose.
+                    -(-worst.min(1.0 - 1e-9)).ln_1p()
+                })
+            }
+            Test::Points {
+                tolerance: PointsTolerance::Absolute(points),
+            } => Some(points),
+            Test::Points {
+                tolerance: PointsTolerance::OfAttainment(ratio),
+            } => {
+                let bad = Count::pool(&Self::counts(self.against(k))).share()?;
+                Some(ratio * (1.0 - bad))
+            }
+            Test::Limit { .. } | Test::ShareLimit { .. } => Some(0.0),
+        }
+    }
+
+    /// Noise of one run at a look of `k` repeats.
+    fn noise_at(&self, k: usize) -> Option<Noise> {
+        let mut counts = Self::counts(self.against(k));
+        counts.extend(Self::counts(self.first(k)));
+        self.noise_over(&counts)
+    }
+
+    /// Noise of one run on the baseline's side alone: what a tolerance has to be held against, so
+    /// that a candidate's failures don't make its own tolerance unresolvable.
+    fn noise_of_baseline(&self, k: usize) -> Option<Noise> {
+        self.noise_over(&Self::counts(self.against(k)))
+    }
+
+    fn noise_over(&self, counts: &[Count]) -> Option<Noise> {
+        if self.is_log() {
+            return Some(self.noise.unwrap_or(Noise::ASSUMED));
+        }
+        let chance = chance_sigma(counts)?;
+        Some(match self.noise {
+            Some(noise) => Noise {
+                sigma: noise.sigma.max(chance),
+                df: noise.df,
+            },
+            None => Noise {
+                sigma: chance * 3.0_f64.sqrt(),
+                df: Noise::ASSUMED.df,
+            },
+        })
+    }
+
+    /// The archived sessions, where a run scatters no less than `noise` says.
+    fn stored(&self, noise: Option<Noise>) -> Option<StoredBaseline> {
+        let floor = if self.is_log() {
+            LOG_FLOOR
+        } else {
+            noise?.sigma
+        };
+        StoredBaseline::from_sessions(&self.sessions(), 0, floor)
+    }
+
+    /// Sessions that hold this cell.
+    pub(super) fn stored_sessions(&self) -> usize {
+        self.sessions()
+            .iter()
+            .filter(|session| !session.is_empty())
+            .count()
+    }
+
+    /// Values of the run with the fewest, and how many its quantile needs; `None` where they suffice.
+    pub(super) fn too_few_samples(&self) -> Option<(u64, u64)> {
+        let Statistic::Quantile(quantile) = self.cell.cell.metric.statistic() else {
+            return None;
+        };
+        let q = quantile.fraction();
+        // A candidate that is slow gets through fewer requests: that is no reason to spare it.
+        let side = if self.baseline.is_empty() {
+            &self.candidate
+        } else {
+            &self.baseline
+        };
+        let fewest = side.iter().map(|measure| measure.n).min()?;
+        (support(fewest, q) != Support::Gates).then(|| (fewest, smallest_gating_sample(q)))
+    }
+
+    /// Plain comparison of one run with a limit: whether it is kept; `None` without a value.
+    pub(super) fn keeps_limit(&self) -> Option<bool> {
+        let measure = self.candidate.first()?;
+        match (self.test, &measure.value) {
+            (Test::Limit { .. } | Test::ShareLimit { .. }, Value::Failed) => Some(false),
+            (Test::Limit { sign, limit }, Value::Measured(value)) => {
+                Some(sign * (value - limit) <= 0.0)
+            }
+            (Test::ShareLimit { limit, of_good }, Value::Measured(_)) => {
+                let bad = measure.bad.and_then(Count::share)?;
+                Some(if of_good { 1.0 - bad } else { bad } <= limit)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the baseline's mean breaks the limit too.
+    pub(super) fn baseline_breaks_limit(&self) -> bool {
+        let worst = |ys: Vec<f64>| mean(&ys);
+        match self.test {
+            Test::Limit { sign, limit } => {
+                worst(self.ys(&self.baseline)).is_some_and(|y| y > sign * limit.ln())
+            }
+            Test::ShareLimit { limit, of_good } => Count::pool(&Self::counts(&self.baseline))
+                .share()
+                .is_some_and(|bad| if of_good { 1.0 - bad } else { bad } > limit),
+            Test::Ratio { .. } | Test::Points { .. } => false,
+        }
+    }
+}
+
+/// The test that a limit asks for.
+///
+/// Goodput follows the offered rate while all is well, so it is judged as the share of good
+/// requests, except in a closed loop in which a fair part of them misses.
+fn test_of(cell: &ComparedCell, limit: Limit, baseline: &[&Measure]) -> Test {
+    let metric = cell.cell.metric.metric();
+    let attainment = || {
+        let counts: Vec<Count> = baseline.iter().filter_map(|measure| measure.bad).collect();
+        Count::pool(&counts).share().map(|bad| 1.0 - bad)
+    };
+    let as_rate =
+        || cell.closed_loop && attainment().is_none_or(|share| GOODPUT_AS_RATE.contains(&share));
+    match (limit, metric.kind()) {
+        (Limit::WorseByPoints(points), _) => Test::Points {
+            tolerance: PointsTolerance::Absolute(points),
+        },
+        (Limit::WorseBy { ratio, .. }, Kind::Proportion) => Test::Points {
+            tolerance: PointsTolerance::OfAttainment(ratio),
+        },
+        (Limit::WorseBy { ratio, .. }, Kind::Rate) if metric == Metric::Goodput && !as_rate() => {
+            Test::Points {
+                tolerance: PointsTolerance::OfAttainment(ratio),
+            }
+        }
+        (Limit::WorseBy { ratio, floor }, Kind::Rate | Kind::Distribution) => Test::Ratio {
+            ratio,
+            floor: floor.unwrap_or(0.0),
+        },
+        (Limit::AtMost(limit), Kind::Proportion) => Test::ShareLimit {
+            limit,
+            of_good: metric == Metric::Attainment,
+        },
+        (Limit::AtLeast(limit), Kind::Proportion) => Test::ShareLimit {
+            limit: 1.0 - limit,
+            of_good: metric != Metric::Attainment,
+        },
+        (Limit::AtMost(limit), Kind::Rate | Kind::Distribution) => Test::Limit { sign: 1.0, limit },
+        (Limit::AtLeast(limit), Kind::Rate | Kind::Distribution) => {
+            Test::Limit { sign: -1.0, limit }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! From findings to the headline, the exit code and what to do next.
+
+use super::finding::Context;
+use super::model::{
+    Advice, CellState, Change, Design, Finding, Headline, Judgement, NextLook, Reason, Verdict,
+};
+use super::screen::Screened;
+use crate::compare::Arrangement;
+use crate::exit::Exit;
+use crate::metric::Kind;
+use crate::spec::{Gate, Limit, Policy};
+
+/// Puts the judgement together.
+pub(super) fn judgement(
+    context: &Context<'_>,
+    gate: &Gate,
+    mut findings: Vec<Finding>,
+    next: NextLook,
+    screened: &Screened,
+) -> Judgement {
+    // Stable: within a state the cells keep their order.
+    findings.sort_by_key(|finding| (!finding.gated, finding.state));
+    let headline = headline(&findings);
+    let verdict = verdict(&findings);
+    let (exit, policy) = exit(&findings, gate);
+    Judgement {
+        verdict,
+        exit,
+        policy,
+        headline,
+        design: design(context, screened),
+        pins: context.comparison.pins.clone(),
+        caveats: caveats(context, screened),
+        advice: advice(context, &findings, next),
+        findings,
+        next,
+    }
+}
+
+fn headline(findings: &[Finding]) -> Headline {
+    let mut headline = Headline::default();
+    for finding in findings.iter().filter(|finding| finding.gated) {
+        headline.gated += 1;
+        match finding.state {
+            CellState::Regressed => headline.regressed += 1,
+            CellState::Ok => headline.passed += 1,
+            CellState::Improved => {
+                headline.passed += 1;
+                headline.improved += 1;
+            }
+            CellState::Suspect
+            | CellState::Implausible
+            | CellState::Inconclusive
+            | CellState::NotResolvable
+            | CellState::NotFinished => headline.undecided += 1,
+            CellState::Invalid | CellState::Missing | CellState::Incomparable | CellState::New => {
+                headline.unmeasured += 1;
+            }
+        }
+    }
+    headline
+}
+
+/// How one gated cell ends without any policy.
+///
+/// A cell that turned out not to be resolvable is named, but counts only where its estimate is at
+/// or over its limit.
+fn ending(finding: &Finding) -> Exit {
+    match finding.state {
+        CellState::Regressed => Exit::Regression,
+        CellState::Invalid | CellState::Missing => Exit::Invalid,
+        CellState::NotResolvable if !breaks_by_estimate(finding) => Exit::Pass,
+        CellState::Incomparable
+        | CellState::New
+        | CellState::Suspect
+        | CellState::Implausible
+        | CellState::Inconclusive
+        | CellState::NotFinished
+        | CellState::NotResolvable => Exit::Undecided,
+        CellState::Ok | CellState::Improved => Exit::Pass,
+    }
+}
+
+/// Whether the best estimate is at or over the limit, or there is none.
+fn breaks_by_estimate(finding: &Finding) -> bool {
+    let metric = finding.cell.metric.metric();
+    let sign = metric.direction().sign();
+    let value = finding.candidate.and_then(|reading| reading.value);
+    match (finding.limit, finding.change, value) {
+        (Some(Limit::AtMost(limit)), _, Some(value)) => value > limit,
+        (Some(Limit::AtLeast(limit)), _, Some(value)) => value < limit,
+        (
+            Some(Limit::WorseBy { ratio, floor }),
+            Some(Change::Ratio { estimate, .. }),
+            Some(value),
+        ) => {
+            let base = value / (1.0 + estimate);
+            sign * estimate >= ratio.max(floor.unwrap_or(0.0) / base)
+        }
+        (Some(Limit::WorseBy { ratio, .. }), Some(Change::Points { estimate, .. }), _) => {
+            sign * estimate >= ratio
+        }
+        (Some(Limit::WorseByPoints(points)), Some(Change::Points { estimate, .. }), _) => {
+            sign * estimate >= points
+        }
+        _ => true,
+    }
+}
+
+/// Whether every gated cell was demoted, so that no gate remains.
+fn none_left(findings: &[Finding]) -> bool {
+    findings
+        .iter()
+        .filter(|finding| finding.gated)
+        .all(|finding| finding.state == CellState::NotResolvable)
+}
+
+fn verdict(findings: &[Finding]) -> Verdict {
+    let start = if none_left(findings) {
+        Exit::Undecided
+    } else {
+        Exit::Pass
+    };
+    let worst = findings
+        .iter()
+        .filter(|finding| finding.gated)
+        .map(ending)
+        .fold(start, Exit::worst);
+    match worst {
+        Exit::Pass => Verdict::Pass,
+        Exit::Regression => Verdict::Regression,
+        Exit::Invalid => Verdict::Invalid,
+        Exit::Undecided | Exit::Usage => Verdict::Undecided,
+    }
+}
+
+/// The exit code after the spec's policies, and what they changed.
+fn exit(findings: &[Finding], gate: &Gate) -> (Exit, Option<String>) {
+    let mut changed: Vec<String> = Vec::new();
+    let mut apply = |policy: Policy, name: &str| -> Exit {
+        let (exit, word) = match policy {
+            Policy::Undecided => return Exit::Undecided,
+            Policy::Pass => (Exit::Pass, "pass"),
+            Policy::Fail => (Exit::Regression, "fail"),
+        };
+        let text = format!("`{name}: {word}` in the spec decides");
+        if !changed.contains(&text) {
+            changed.push(text);
+        }
+        exit
+    };
+    let mut worst = if none_left(findings) {
+        apply(gate.undecided, "undecided")
+    } else {
+        Exit::Pass
+    };
+    for finding in findings.iter().filter(|finding| finding.gated) {
+        let exit = match (ending(finding), finding.state) {
+            (Exit::Undecided, CellState::Incomparable) => apply(gate.incomparable, "incomparable"),
+            (Exit::Undecided, CellState::New) => apply(gate.no_baseline, "no_baseline"),
+            (Exit::Undecided, _) => apply(gate.undecided, "undecided"),
+            (exit, _) => exit,
+        };
+        worst = worst.worst(exit);
+    }
+    (worst, (!changed.is_empty()).then(|| changed.join(", ")))
+}
+
+fn design(context: &Context<'_>, screened: &Screened) -> Design {
+    let looks = || {
+        context
+            .design
+            .looks()
+            .iter()
+            .map(|look| look.repeats)
+            .collect()
+    };
+    let runs = |side: fn(&crate::compare::ComparedCell) -> usize| {
+        let cells = context.comparison.cells.iter();
+        cells.map(side).max().unwrap_or(0) as u32
+    };
+    match context.comparison.arrangement {
+        Arrangement::Interleaved => Design::Interleaved {
+            pairs: screened.kept.len() as u32,
+            looks: looks(),
+        },
+        Arrangement::Stored => Design::Stored {
+            sessions: context.comparison.sessions,
+            runs: screened.kept.len() as u32,
+            looks: looks(),
+        },
+        Arrangement::SameRun => Design::SameRun,
+        Arrangement::Unpaired => Design::Unpaired {
+            baseline: runs(|cell| cell.baseline.len()),
+            candidate: runs(|cell| cell.candidate.len()),
+        },
+    }
+}
+
+fn caveats(context: &Context<'_>, screened: &Screened) -> Vec<String> {
+    let comparison = context.comparison;
+    let mut caveats: Vec<String> = comparison
+        .mismatches
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    caveats.extend(comparison.caveats.iter().cloned());
+    let dropped = screened.taken - screened.kept.len();
+    if dropped > 0 {
+        caveats.push(format!(
+            "{dropped} of {} repeats left out: a gated cell has no valid value there",
+            screened.taken
+        ));
+    }
+    let relative = |cell: &crate::compare::ComparedCell| cell.limit.is_some_and(Limit::is_relative);
+    if comparison.sessions == 0
+        && comparison.arrangement != Arrangement::SameRun
+        && comparison
+            .cells
+            .iter()
+            .any(|cell| cell.gated && relative(cell))
+    {
+        caveats.push(
+            "assumed noise: no archived session says how much runs scatter on this machine"
+                .to_owned(),
+        );
+    }
+    if context.replay.noisy {
+        caveats.push("this session is noisier than the archive: archive prior dropped".to_owned());
+    }
+    let work: Vec<String> = comparison
+        .cells
+        .iter()
+        .filter(|cell| cell.gated)
+        .filter_map(|cell| {
+            Some((
+                cell.cell.stage.as_deref().unwrap_or("*"),
+                cell.work_changed.as_ref()?,
+            ))
+        })
+        .map(|(stage, what)| format!("`{stage}` did other work on the candidate: {what}"))
+        .collect();
+    for text in work {
+        if !caveats.contains(&text) {
+            caveats.push(text);
+        }
+    }
+    caveats
+}
+
+fn advice(context: &Context<'_>, findings: &[Finding], next: NextLook) -> Vec<Advice> {
+    let any = |state: CellState| {
+        findings
+            .iter()
+            .any(|finding| finding.gated && finding.state == state)
+    };
+    let plain = |text: String| Advice {
+        text,
+        command: None,
+    };
+    let mut advice = Vec::new();
+    if any(CellState::Incomparable) {
+        advice.push(plain(
+            "measure both sides alike, or list the pins that may differ under `under_test`"
+                .to_owned(),
+        ));
+    }
+    if context.comparison.arrangement == Arrangement::Unpaired
+        && (any(CellState::Suspect) || any(CellState::Inconclusive))
+    {
+        advice.push(Advice {
+            text: "let both sides take turns on one machine".to_owned(),
+            command: Some("infergate ab SPEC --baseline-url A --candidate-url B".to_owned()),
+        });
+    }
+    if let NextLook::Repeats(repeats) = next {
+        advice.push(plain(format!(
+            "the next look needs {repeats} repeats in all"
+        )));
+    } else if any(CellState::Suspect) || any(CellState::Inconclusive) {
+        advice.push(plain(
+            "raise `repeats.max` or the tolerance, or quieten the machine, to decide the open cells"
+                .to_owned(),
+        ));
+    }
+    advice.extend(findings.iter().filter_map(not_resolvable).map(plain));
+    if any(CellState::Implausible) {
+        advice.push(plain(
+            "check that the candidate did the same work before believing the improvement"
+                .to_owned(),
+        ));
+    }
+    if any(CellState::Invalid) || any(CellState::Missing) {
+        advice.push(plain(
+            "fix what the unmeasured cells name, then measure again".to_owned(),
+        ));
+    }
+    advice
+}
+
+/// What a gated cell that can't be resolved would need.
+fn not_resolvable(finding: &Finding) -> Option<String> {
+    if !finding.gated || finding.state != CellState::NotResolvable {
+        return None;
+    }
+    let cell = &finding.cell;
+    if let Some(Reason::FewSamples { n, needed }) = finding.reason {
+        return Some(format!(
+            "`{cell}` rests on {n} values a run and needs {needed}: lengthen the stage or gate a lower percentile"
+        ));
+    }
+    let smallest = finding.evidence?.resolvable? * 100.0;
+    let unit = match (finding.limit, cell.metric.metric().kind()) {
+        (Some(Limit::WorseByPoints(_)), _) | (_, Kind::Proportion) => "pp",
+        _ => "%",
+    };
+    Some(format!(
+        "the tolerance of `{cell}` is not resolvable on this machine: the smallest that is, is {smallest:.1} {unit}"
+    ))
+}
