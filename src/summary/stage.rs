@@ -79,10 +79,11 @@ pub fn summarise_stage(
     summary
 }
 
+/// How late requests left, in seconds.
 struct Lateness {
-    p50_s: f64,
-    p99_s: f64,
-    max_s: f64,
+    p50: f64,
+    p99: f64,
+    max: f64,
 }
 
 impl Lateness {
@@ -94,18 +95,18 @@ impl Lateness {
             .collect();
         late.sort_unstable_by(f64::total_cmp);
         Self {
-            p50_s: quantile(&late, 0.5).unwrap_or(0.0),
-            p99_s: quantile(&late, 0.99).unwrap_or(0.0),
-            max_s: late.last().copied().unwrap_or(0.0),
+            p50: quantile(&late, 0.5).unwrap_or(0.0),
+            p99: quantile(&late, 0.99).unwrap_or(0.0),
+            max: late.last().copied().unwrap_or(0.0),
         }
     }
 }
 
 fn health(observation: &StageObservation, lateness: &Lateness) -> ClientHealth {
     ClientHealth {
-        lateness_p50_s: lateness.p50_s,
-        lateness_p99_s: lateness.p99_s,
-        lateness_max_s: lateness.max_s,
+        lateness_p50_s: lateness.p50,
+        lateness_p99_s: lateness.p99,
+        lateness_max_s: lateness.max,
         cpu_share: observation.cpu_share,
         loop_lag_p99_s: observation.loop_lag_p99.map(Nanos::as_secs_f64),
         in_flight_mean: observation.in_flight_mean,
