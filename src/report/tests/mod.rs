@@ -1,0 +1,5 @@
+//! Snapshots of what people read, and what must hold for any input.
+
+mod comparison;
+mod fixture;
+mod single;
