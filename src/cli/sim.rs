@@ -1,7 +1,7 @@
 //! `infergate sim`: the embedded engine as a server of its own.
 
 use std::future::Future;
-use std::io::{self, Read as _, Write};
+use std::io::{self, Read, Write};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use clap::{Args, Parser, ValueEnum};
 
 use crate::sim::fault::{DieAfter, Faults, Shares};
 use crate::sim::{
-    RoleChunk, ServeOptions, Server, Shape, SimError, SimOptions, Slower, TruthTarget, profile,
+    RoleChunk, ServeOptions, Shape, SimError, SimOptions, Slower, TruthTarget, profile, serve,
 };
 use crate::unit::{Nanos, Share};
 
@@ -60,7 +60,7 @@ pub struct SimArgs {
 #[derive(Debug, Clone, PartialEq, Args)]
 struct Switches {
     /// Serve under this model name
-    #[arg(long, value_name = "NAME", help_heading = "Engine")]
+    #[arg(long, value_name = "NAME", value_parser = model_name, help_heading = "Engine")]
     model: Option<String>,
 
     /// Choose the path of the noise, and nothing else
@@ -144,6 +144,13 @@ fn percent(text: &str) -> Result<f64, String> {
         }
         Err(error) => Err(error.to_string()),
     }
+}
+
+fn model_name(text: &str) -> Result<String, String> {
+    if text.is_empty() || text.contains(char::is_whitespace) {
+        return Err("is no model name: it has no letters, or a space".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 fn time(text: &str) -> Result<Nanos, String> {
@@ -230,46 +237,19 @@ pub async fn run(
     out: &mut dyn Write,
     stop: impl Future<Output = ()>,
 ) -> Result<(), SimError> {
-    let print = |source| SimError::Output { source };
     let Some(name) = args.profile.as_deref().filter(|_| !args.list) else {
-        return write!(out, "{}", profile::list()).map_err(print);
+        return write!(out, "{}", profile::list()).map_err(|source| SimError::Output { source });
     };
-    let running = Server::start(ServeOptions {
+    let options = ServeOptions {
         sim: args.switches.apply(name)?,
         port: args.port,
         truth: args.truth.map_or(TruthTarget::Nowhere, TruthTarget::File),
         truth_tokens: args.truth_tokens,
-    })
-    .await?;
-    writeln!(out, "listening on {}", running.url())
-        .and_then(|()| out.flush())
-        .map_err(print)?;
-    let died = tokio::select! {
-        () = stop => false,
-        () = parent_gone(args.parent_watch) => false,
-        () = running.died() => true,
     };
-    if died {
-        running.flush_truth()?;
-        return Err(SimError::Died);
-    }
-    running.shutdown().await
-}
-
-/// Waits until standard input ends; for ever where nobody watches.
-async fn parent_gone(watch: bool) {
-    if !watch {
-        return std::future::pending().await;
-    }
-    let (gone, ended) = tokio::sync::oneshot::channel();
-    // A thread of its own: a blocked read must not hold up the runtime's end.
-    std::thread::spawn(move || {
-        let mut stdin = io::stdin().lock();
-        let mut buffer = [0; 256];
-        while matches!(stdin.read(&mut buffer), Ok(1..)) {}
-        let _ = gone.send(());
-    });
-    let _ = ended.await;
+    let parent = args
+        .parent_watch
+        .then(|| Box::new(io::stdin()) as Box<dyn Read + Send>);
+    serve(options, out, stop, parent).await
 }
 
 #[cfg(test)]
@@ -341,20 +321,5 @@ mod tests {
     fn a_profile_or_the_list_is_needed() {
         assert!(Cli::try_parse_from(["sim"]).is_err());
         assert!(Cli::try_parse_from(["sim", "--list"]).unwrap().sim.list);
-    }
-
-    #[tokio::test]
-    async fn it_prints_its_address_and_ends_when_told() {
-        let cli = Cli::try_parse_from(["sim", "test"]).unwrap();
-        let mut out = Vec::new();
-        run(cli.sim, &mut out, std::future::ready(()))
-            .await
-            .unwrap();
-        let line = String::from_utf8(out).unwrap();
-        let port = line
-            .strip_prefix("listening on http://127.0.0.1:")
-            .and_then(|rest| rest.strip_suffix('\n'))
-            .and_then(|port| port.parse::<u16>().ok());
-        assert!(port.is_some_and(|port| port > 0), "{line}");
     }
 }

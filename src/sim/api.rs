@@ -132,7 +132,6 @@ struct Body {
     max_completion_tokens: Option<usize>,
     min_tokens: Option<usize>,
     n: Option<u32>,
-    #[serde(default)]
     stream: Option<bool>,
     stream_options: Option<StreamOptions>,
     ignore_eos: Option<bool>,

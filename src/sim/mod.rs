@@ -22,6 +22,7 @@ pub mod options;
 pub mod profile;
 mod server;
 mod sse;
+mod standalone;
 mod tokens;
 pub mod truth;
 
@@ -34,6 +35,7 @@ use std::path::PathBuf;
 pub use options::{RoleChunk, Shape, SimOptions, Slower};
 pub use profile::{PROFILES, Profile};
 pub use server::{Running, ServeOptions, Server};
+pub use standalone::serve;
 pub use truth::{TruthOutcome, TruthRecord, TruthTarget};
 
 /// Why an embedded engine cannot be configured or served.

@@ -1,88 +1,14 @@
 //! The server over real sockets, seen by a client that knows only bytes.
 
-use std::net::SocketAddr;
-
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
-use super::fault::{DieAfter, Shares};
+use client::{Reply, request, send};
+
 use super::*;
-use crate::unit::Nanos;
 
-/// One response, read to the connection's end.
-struct Reply {
-    status: u16,
-    headers: String,
-    body: String,
-    /// Whether the body ended as HTTP says it must.
-    complete: bool,
-}
-
-impl Reply {
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap()
-    }
-
-    /// The data of each event.
-    fn events(&self) -> Vec<String> {
-        self.body
-            .split_terminator("\n\n")
-            .map(|event| event.strip_prefix("data: ").unwrap().to_owned())
-            .collect()
-    }
-
-    /// The events that are chunks.
-    fn chunks(&self) -> Vec<Value> {
-        self.events()
-            .iter()
-            .filter(|data| *data != "[DONE]")
-            .map(|data| serde_json::from_str(data).unwrap())
-            .collect()
-    }
-}
-
-fn request(method: &str, path: &str, headers: &str, body: &str) -> String {
-    format!(
-        "{method} {path} HTTP/1.1\r\nhost: sim\r\nconnection: close\r\ncontent-length: {}\r\n\
-         content-type: application/json\r\n{headers}\r\n{body}",
-        body.len()
-    )
-}
-
-async fn send(addr: SocketAddr, request: String) -> Reply {
-    let mut stream = TcpStream::connect(addr).await.unwrap();
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut bytes = Vec::new();
-    let closed = stream.read_to_end(&mut bytes).await.is_ok();
-    let text = String::from_utf8(bytes).unwrap();
-    let (headers, raw) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-    let status = headers.split(' ').nth(1).map_or(0, |s| s.parse().unwrap());
-    let (body, complete) = if headers.contains("transfer-encoding: chunked") {
-        unchunk(raw)
-    } else {
-        (raw.to_owned(), true)
-    };
-    Reply {
-        status,
-        headers: headers.to_owned(),
-        body,
-        complete: complete && closed && status > 0,
-    }
-}
-
-fn unchunk(mut raw: &str) -> (String, bool) {
-    let mut body = String::new();
-    while let Some((size, rest)) = raw.split_once("\r\n") {
-        let size = usize::from_str_radix(size, 16).unwrap();
-        if size == 0 {
-            return (body, true);
-        }
-        body.push_str(&rest[..size]);
-        raw = &rest[size + 2..];
-    }
-    (body, false)
-}
+mod client;
+mod faults;
+mod figures;
 
 async fn start(change: impl FnOnce(&mut SimOptions)) -> Running {
     start_profile("test", change).await
@@ -141,10 +67,6 @@ fn text(chunks: &[Value], field: &str) -> String {
         .collect()
 }
 
-fn always(make: impl FnOnce(f64) -> Result<Shares, SimError>) -> Shares {
-    make(1.0).unwrap()
-}
-
 #[tokio::test]
 async fn a_stream_has_text_a_finish_reason_usage_and_an_end() {
     let server = start(|_| {}).await;
@@ -186,6 +108,13 @@ async fn a_whole_answer_says_what_the_stream_says() {
     assert_eq!(reply["usage"]["total_tokens"], 5);
     let words = reply["choices"][0]["text"].as_str().unwrap();
     assert_eq!(words.split(' ').count(), 3);
+
+    let body = json!({"prompt": [1, 2, 3], "stream": true});
+    let reply = post(&server, "/v1/completions", body).await;
+    let chunks = reply.chunks();
+    assert_eq!(chunks.len(), 16);
+    assert_eq!(chunks[15]["choices"][0]["finish_reason"], "length");
+    assert!(chunks.iter().all(|chunk| chunk.get("usage").is_none()));
 }
 
 #[tokio::test]
@@ -345,180 +274,6 @@ async fn the_truth_log_agrees_with_what_was_served() {
 }
 
 #[tokio::test]
-async fn failing_requests_fail_as_their_share_says() {
-    let server = start(|o| {
-        o.faults.shares = always(|all| Shares::try_new(all, 0.0, 0.0, 0.0, 0.0));
-    })
-    .await;
-    let reply = stream(&server, 8).await;
-    assert_eq!(reply.status, 500);
-    assert_eq!(reply.json()["error"]["type"], "InternalServerError");
-    assert_eq!(server.truth()[0].outcome, TruthOutcome::Error);
-}
-
-#[tokio::test]
-async fn a_midstream_error_comes_after_half_of_the_tokens() {
-    let server = start(|o| {
-        o.faults.shares = always(|all| Shares::try_new(0.0, all, 0.0, 0.0, 0.0));
-    })
-    .await;
-    let reply = stream(&server, 8).await;
-    assert_eq!(reply.status, 200);
-    let chunks = reply.chunks();
-    assert_eq!(chunks.len(), 5);
-    assert_eq!(chunks[4]["error"]["code"], 500);
-    assert_eq!(reply.events().last().unwrap(), "[DONE]");
-    let truth = &server.truth()[0];
-    assert_eq!(
-        (truth.outcome, truth.tokens),
-        (TruthOutcome::MidstreamError, 4)
-    );
-    assert_eq!(chat(&server, 8, json!({})).await.status, 500);
-}
-
-#[tokio::test]
-async fn a_truncated_stream_ends_without_a_word() {
-    let server = start(|o| {
-        o.faults.shares = always(|all| Shares::try_new(0.0, 0.0, all, 0.0, 0.0));
-    })
-    .await;
-    let reply = stream(&server, 7).await;
-    assert!(reply.complete);
-    assert_eq!(reply.events().len(), 4);
-    assert!(!reply.body.contains("[DONE]") && !reply.body.contains("\"length\""));
-    assert_eq!(server.truth()[0].outcome, TruthOutcome::Truncated);
-    let whole = chat(&server, 7, json!({})).await;
-    assert!(serde_json::from_str::<Value>(&whole.body).is_err());
-}
-
-#[tokio::test]
-async fn a_stalled_stream_has_one_long_gap() {
-    let server = start(|o| {
-        o.faults.shares = always(|all| Shares::try_new(0.0, 0.0, 0.0, all, 0.0));
-        o.faults.stall_for = Nanos::from_millis(60);
-    })
-    .await;
-    assert_eq!(stream(&server, 8).await.chunks().len(), 9);
-    let truth = &server.truth()[0];
-    let instants = truth.token_us.as_ref().unwrap();
-    assert!(instants[4] - instants[3] >= 60_000);
-    assert_eq!(truth.outcome, TruthOutcome::Ok);
-}
-
-#[tokio::test]
-async fn early_stops_obey_ignore_eos() {
-    let server = start(|o| {
-        o.faults.shares = always(|all| Shares::try_new(0.0, 0.0, 0.0, 0.0, all));
-    })
-    .await;
-    let reply = chat(&server, 8, json!({})).await.json();
-    assert_eq!(reply["choices"][0]["finish_reason"], "stop");
-    assert_eq!(reply["usage"]["completion_tokens"], 4);
-    let reply = chat(&server, 8, json!({"ignore_eos": true})).await.json();
-    assert_eq!(reply["choices"][0]["finish_reason"], "length");
-    assert_eq!(reply["usage"]["completion_tokens"], 8);
-}
-
-#[tokio::test]
-async fn chunks_take_the_shape_that_is_asked_for() {
-    let server = start(|o| {
-        o.shape.tokens_per_chunk = 3.try_into().unwrap();
-        o.shape.role_chunk = RoleChunk::First;
-        o.shape.reasoning = 4;
-        o.shape.usage = false;
-    })
-    .await;
-    let reply = stream(&server, 8).await;
-    let chunks = reply.chunks();
-    let deltas: Vec<_> = chunks.iter().map(|c| &c["choices"][0]["delta"]).collect();
-    assert_eq!(*deltas[0], json!({"role": "assistant", "content": ""}));
-    // Reasoning of 3 + 1 tokens, then text of 3 + 1, and no usage.
-    assert_eq!(deltas.len(), 5);
-    assert!(deltas[2].get("reasoning_content").is_some());
-    assert!(deltas[3].get("reasoning_content").is_none());
-    let whole = chat(&server, 8, json!({})).await.json();
-    let message = &whole["choices"][0]["message"];
-    assert_eq!(
-        message["reasoning_content"],
-        text(&chunks, "reasoning_content")
-    );
-    assert_eq!(message["content"], text(&chunks, "content"));
-    assert_eq!(whole["usage"], Value::Null);
-    assert_eq!(server.truth()[0].events, 4);
-}
-
-#[tokio::test]
-async fn the_queue_limit_answers_429() {
-    // The first step takes 128 tokens of prompt at 2 ms each and outlasts the other requests.
-    let server = start(|o| {
-        o.slower.prefill = 1000.0;
-        o.faults.queue_limit = Some(1.try_into().unwrap());
-    })
-    .await;
-    let body = json!({"prompt": "river ".repeat(500), "max_tokens": 1, "stream": true});
-    let raw = request("POST", "/v1/completions", "", &body.to_string());
-    let mut held = Vec::new();
-    let mut statuses = Vec::new();
-    for _ in 0..3 {
-        let mut stream = TcpStream::connect(server.addr()).await.unwrap();
-        stream.write_all(raw.as_bytes()).await.unwrap();
-        let mut head = [0; 12];
-        stream.read_exact(&mut head).await.unwrap();
-        statuses.push(String::from_utf8(head[9..].to_vec()).unwrap());
-        held.push(stream);
-        if statuses.len() == 1 {
-            until_running(&server, 1).await;
-        }
-    }
-    assert_eq!(statuses, ["200", "200", "429"]);
-}
-
-#[tokio::test]
-async fn a_client_that_leaves_frees_its_place() {
-    let server = start(|o| o.slower.all = 10.0).await;
-    let body = json!({"prompt": "Hi", "max_tokens": 2000, "stream": true});
-    let raw = request("POST", "/v1/completions", "", &body.to_string());
-    let mut stream = TcpStream::connect(server.addr()).await.unwrap();
-    stream.write_all(raw.as_bytes()).await.unwrap();
-    stream.read_exact(&mut [0; 300]).await.unwrap();
-    drop(stream);
-    while server.truth().is_empty() {
-        tokio::task::yield_now().await;
-    }
-    let truth = &server.truth()[0];
-    assert_eq!(truth.outcome, TruthOutcome::Cancelled);
-    assert!(truth.tokens < 2000);
-    until_running(&server, 0).await;
-}
-
-#[tokio::test]
-async fn a_server_that_dies_breaks_its_streams() {
-    let server = start(|o| {
-        o.slower.all = 10.0;
-        o.faults.die_after = Some(DieAfter::Requests(2));
-    })
-    .await;
-    let long = async {
-        let body = json!({"prompt": "Hi", "max_tokens": 2000, "stream": true});
-        post(&server, "/v1/completions", body).await
-    };
-    let killer = async {
-        until_running(&server, 1).await;
-        stream(&server, 8).await
-    };
-    let (long, killer) = tokio::join!(long, killer);
-    server.died().await;
-    assert!(!long.complete && !killer.complete);
-    assert!(
-        server
-            .truth()
-            .iter()
-            .all(|r| r.outcome == TruthOutcome::Aborted)
-    );
-    server.shutdown().await.unwrap();
-}
-
-#[tokio::test]
 async fn the_null_profile_writes_the_same_stream_at_once() {
     let server = start_profile("null", |_| {}).await;
     let reply = stream(&server, 256).await;
@@ -571,54 +326,4 @@ async fn a_taken_port_is_an_error_that_names_it() {
     .await
     .unwrap_err();
     assert!(error.to_string().starts_with("cannot listen on 127.0.0.1:"));
-}
-
-/// Figures for people: `c1 test --lib sim::tests::figures -- --ignored --nocapture`.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "prints figures of this machine, checks nothing"]
-async fn figures() {
-    for (profile, clients) in [("demo", 1), ("demo", 8), ("h100-8b", 32)] {
-        let server = start_profile(profile, |_| {}).await;
-        let body = json!({"prompt": "river ".repeat(64), "max_tokens": 64, "stream": true});
-        let raw = request("POST", "/v1/completions", "", &body.to_string());
-        let tasks: Vec<_> = (0..clients)
-            .map(|_| tokio::spawn(send(server.addr(), raw.clone())))
-            .collect();
-        for task in tasks {
-            task.await.unwrap();
-        }
-        let mut late: Vec<u64> = server
-            .truth()
-            .iter()
-            .flat_map(|r| {
-                let written = r.token_us.clone().unwrap();
-                let due = r.due_us.clone().unwrap();
-                written.into_iter().zip(due).map(|(w, d)| w - d)
-            })
-            .collect();
-        late.sort_unstable();
-        let at = |q: f64| late[(q * (late.len() - 1) as f64) as usize];
-        let (p50, p90, p99, max) = (at(0.5), at(0.9), at(0.99), at(1.0));
-        println!("{profile} × {clients}: lateness µs p50 {p50} p90 {p90} p99 {p99} max {max}");
-    }
-    let server = start_profile("null", |_| {}).await;
-    let body = json!({"prompt": "river ".repeat(64), "max_tokens": 256, "stream": true});
-    let raw = request("POST", "/v1/completions", "", &body.to_string())
-        .replace("connection: close\r\n", "");
-    let requests = 400;
-    let mut stream = TcpStream::connect(server.addr()).await.unwrap();
-    let clock = clock::Clock::start();
-    let mut buffer = vec![0; 1 << 18];
-    for _ in 0..requests {
-        stream.write_all(raw.as_bytes()).await.unwrap();
-        let mut filled = 0;
-        while !buffer[..filled].ends_with(b"\r\n0\r\n\r\n") {
-            filled += stream.read(&mut buffer[filled..]).await.unwrap();
-        }
-    }
-    let secs = clock.now().as_secs_f64();
-    println!(
-        "null: {:.0} chunks/s, one connection",
-        f64::from(requests * 257) / secs
-    );
 }
