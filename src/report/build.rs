@@ -1,15 +1,13 @@
 //! Judgement and runs → the view model of a comparison: orders, words and rounds; decides nothing.
 
-use crate::metric::{Kind, Metric};
 use crate::summary::{Run, Side};
 use crate::unit::scale;
-use crate::verdict::{
-    CellState, Design, Finding, Headline, Judgement, PinDifference, Reading, Reason, Verdict,
-};
+use crate::verdict::{Design, Finding, Judgement, PinDifference, Verdict};
 
-use super::model::{AdviceRow, CellRow, Environment, PinRow, ReportModel, SharedPin, Tone};
+use super::cells::{self, Group, group};
+use super::model::{AdviceRow, Environment, PinRow, ReportModel, SharedPin, Tone};
 use super::span::Text;
-use super::{outcomes, setup, words};
+use super::{headline, outcomes, setup, words};
 
 /// The runs behind a judgement, and what only the caller knows.
 #[derive(Debug, Clone, Copy)]
@@ -26,15 +24,7 @@ pub struct Sides<'a> {
 
 /// The view model of a comparison. The same inputs give the same model.
 pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
-    let repeats = words::repeats(&judgement.design);
-    let rows = |wanted: fn(&Finding) -> bool| -> Vec<CellRow> {
-        judgement
-            .findings
-            .iter()
-            .filter(|finding| wanted(finding))
-            .map(|finding| row(finding, repeats))
-            .collect()
-    };
+    let rows = |wanted: fn(&Finding) -> bool| cells::table(judgement, wanted);
     let observed_broken = judgement
         .findings
         .iter()
@@ -42,13 +32,13 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
         .count();
     let moved = outcomes::moved(judgement);
     ReportModel {
-        headline: headline(judgement, sides.title),
+        headline: headline::headline(judgement, sides.title),
         tone: match judgement.verdict {
             Verdict::Pass => Tone::Good,
             Verdict::Regression => Tone::Bad,
             Verdict::Undecided | Verdict::Invalid => Tone::Unsure,
         },
-        lead: lead(judgement),
+        lead: headline::lead(judgement),
         environment: environment(judgement, sides),
         broken: rows(|f| f.gated && group(f.state) == Group::Broken),
         unmeasured: rows(|f| f.gated && group(f.state) == Group::Unmeasured),
@@ -96,165 +86,6 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
             .map(|command| Text::default().command(command))
             .collect(),
     }
-}
-
-/// Where a cell stands in the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Group {
-    Broken,
-    Unmeasured,
-    Undecided,
-    Within,
-}
-
-const fn group(state: CellState) -> Group {
-    match state {
-        CellState::Regressed => Group::Broken,
-        CellState::Invalid | CellState::Missing | CellState::Incomparable => Group::Unmeasured,
-        CellState::Suspect
-        | CellState::Implausible
-        | CellState::Inconclusive
-        | CellState::NotResolvable
-        | CellState::NotFinished => Group::Undecided,
-        CellState::New | CellState::Improved | CellState::Ok => Group::Within,
-    }
-}
-
-fn headline(judgement: &Judgement, title: &str) -> Text {
-    let counts = judgement.headline;
-    let verdict = match judgement.verdict {
-        Verdict::Pass => "Pass",
-        Verdict::Regression => "Regression",
-        Verdict::Undecided => "Undecided",
-        Verdict::Invalid => "Invalid",
-    };
-    let text = Text::of(verdict).words(" in ").quoted(title).words(": ");
-    if judgement.design == Design::SameRun {
-        return text.words("both sides are the same run, so nothing was judged");
-    }
-    let comparable = !judgement.pins.iter().any(|pin| pin.blocks);
-    if !comparable && counts.regressed == 0 {
-        return text
-            .words("the sides are not comparable, so none of the ")
-            .figure(scale::count(counts.gated.into()))
-            .words(" gated cells was judged");
-    }
-    text.then(count_phrase(counts))
-}
-
-/// `2 of 7 gated cells are beyond their limits, 1 is undecided, 4 are within`.
-fn count_phrase(counts: Headline) -> Text {
-    let Headline {
-        gated,
-        regressed,
-        passed,
-        improved,
-        undecided,
-        unmeasured,
-    } = counts;
-    let better = |text: Text| match improved {
-        0 => text,
-        n => text
-            .words(" (")
-            .figure(scale::count(n.into()))
-            .words(" better)"),
-    };
-    if gated == 0 {
-        return Text::of("no gated cell could be counted");
-    }
-    if passed == gated {
-        let all = if gated == 1 {
-            Text::of("the gated cell is within its limit")
-        } else {
-            Text::of("all ")
-                .figure(scale::count(gated.into()))
-                .words(" gated cells are within their limits")
-        };
-        return better(all);
-    }
-    let parts: [(u32, &str, &str); 4] = [
-        (
-            regressed,
-            " is beyond its limit",
-            " are beyond their limits",
-        ),
-        (unmeasured, " was not measured", " were not measured"),
-        (undecided, " is undecided", " are undecided"),
-        (passed, " is within its limit", " are within their limits"),
-    ];
-    let mut out = Vec::new();
-    for (n, one, many) in parts {
-        if n == 0 {
-            continue;
-        }
-        let mut part = Text::just(scale::count(n.into()));
-        if out.is_empty() {
-            part = part
-                .words(" of ")
-                .figure(scale::count(gated.into()))
-                .words(if gated == 1 {
-                    " gated cell"
-                } else {
-                    " gated cells"
-                });
-        }
-        out.push(part.words(if n == 1 { one } else { many }));
-    }
-    better(Text::join(out, ", "))
-}
-
-/// The sentences below the headline: the worst finding, what a policy made of it, what was not
-/// counted.
-fn lead(judgement: &Judgement) -> Vec<Text> {
-    let mut lead = Vec::new();
-    let first = |wanted: Group| {
-        judgement
-            .findings
-            .iter()
-            .find(|f| f.gated && group(f.state) == wanted)
-    };
-    let worst = match judgement.verdict {
-        Verdict::Pass => None,
-        Verdict::Regression => first(Group::Broken),
-        Verdict::Invalid => first(Group::Unmeasured),
-        Verdict::Undecided => {
-            first(Group::Undecided).filter(|_| !judgement.pins.iter().any(|pin| pin.blocks))
-        }
-    };
-    if let Some(finding) = worst {
-        let mut text = words::sentence(finding);
-        if let Some(why) = words::why(finding, words::repeats(&judgement.design)) {
-            text = text.words(" (").then(why).words(")");
-        }
-        lead.push(text);
-    }
-    if let Some(policy) = &judgement.policy {
-        lead.push(
-            Text::of("Exit ")
-                .figure(judgement.exit.code().to_string())
-                .words(" by the spec's policy: ")
-                .prose(policy),
-        );
-    }
-    let demoted: Vec<Text> = judgement
-        .findings
-        .iter()
-        .filter(|f| {
-            !f.gated
-                && matches!(
-                    f.reason,
-                    Some(Reason::FewSamples { .. } | Reason::Advisory { .. })
-                )
-        })
-        .map(|f| Text::value(&f.cell.to_string()))
-        .collect();
-    if !demoted.is_empty() {
-        lead.push(
-            Text::of("Not counted, for want of samples or history: ")
-                .then(Text::join(demoted, ", ")),
-        );
-    }
-    lead
 }
 
 fn environment(judgement: &Judgement, sides: &Sides<'_>) -> Environment {
@@ -312,53 +143,6 @@ fn environment(judgement: &Judgement, sides: &Sides<'_>) -> Environment {
     }
 }
 
-fn row(finding: &Finding, repeats: &'static str) -> CellRow {
-    let metric = finding.cell.metric.metric();
-    let (baseline, candidate) = readings(metric, finding.baseline, finding.candidate);
-    CellRow {
-        cell: Text::value(&finding.cell.to_string()),
-        baseline,
-        candidate,
-        change: finding
-            .change
-            .map_or_else(|| Text::of("–"), |change| words::change(metric, change)),
-        limit: finding.limit.map_or_else(
-            || Text::of("–"),
-            |limit| Text::just(limit.describe(metric).to_string()),
-        ),
-        state: Text::of(finding.state.label()),
-        tone: match group(finding.state) {
-            Group::Broken => Tone::Bad,
-            Group::Unmeasured | Group::Undecided => Tone::Unsure,
-            Group::Within if finding.state == CellState::Improved => Tone::Good,
-            Group::Within => Tone::Neutral,
-        },
-        why: words::why(finding, repeats),
-    }
-}
-
-/// Both sides at one scale, with the sample counts where a sample stands behind the number.
-fn readings(metric: Metric, baseline: Option<Reading>, candidate: Option<Reading>) -> (Text, Text) {
-    let number = |reading: Option<Reading>| {
-        reading.map_or(0.0, |reading| reading.value.unwrap_or(f64::INFINITY))
-    };
-    let [base, cand] = scale::row(metric.unit(), [number(baseline), number(candidate)]);
-    let text = |reading: Option<Reading>, number: String| match reading {
-        None => Text::of("–"),
-        Some(reading) => {
-            let text = Text::just(number);
-            match metric.kind() {
-                Kind::Distribution | Kind::Proportion => text
-                    .words(" (n ")
-                    .figure(scale::count(reading.n))
-                    .words(")"),
-                Kind::Rate => text,
-            }
-        }
-    };
-    (text(baseline, base), text(candidate, cand))
-}
-
 fn pin_row(pin: &PinDifference) -> PinRow {
     PinRow {
         pin: Text::value(pin.pin.as_str()),
@@ -407,7 +191,7 @@ fn method(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
     let mut out = vec![
         Text::of("Runs: ").then(words::design(&judgement.design)),
         Text::of(
-            "Change is candidate by baseline, minus one; for shares it is the difference in percentage points. Brackets hold its unadjusted 95 % interval; states follow from tests that are adjusted for the looks and for the number of gated cells",
+            "Change is candidate divided by baseline, minus one; for shares it is the difference in percentage points. Brackets hold its unadjusted 95 % interval; states follow from tests that are adjusted for the looks and for the number of gated cells",
         ),
         Text::of(
             "Percentiles interpolate between order statistics (type 7); in gated ones every failed request counts as infinitely slow. n is the number of values over all runs of the side",

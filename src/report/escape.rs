@@ -83,15 +83,21 @@ fn push_code(out: &mut String, text: &str) {
 
 /// A word that no part of GitHub's pipeline turns into a link, a reference or markup.
 fn is_plain_word(word: &str) -> bool {
-    let lower = word.to_ascii_lowercase();
-    let hex = |w: &str| w.len() >= 7 && w.bytes().all(|b| b.is_ascii_hexdigit());
     word.chars()
         .all(|c| c.is_alphanumeric() || matches!(c, '.' | ',' | '%' | '/' | '-' | '−' | '+' | '∞'))
         && (word.chars().any(char::is_alphanumeric) || matches!(word, "%" | "−" | "+" | "∞"))
-        && !lower.starts_with("gh-")
-        && !lower.contains("www.")
-        && !lower.contains("http")
-        && !lower.split(|c: char| !c.is_ascii_alphanumeric()).any(hex)
+        && !is_linked(word)
+}
+
+/// Whether GitHub would look for a page, an issue or a commit behind a word.
+fn is_linked(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let hex = |w: &str| w.len() >= 7 && w.bytes().all(|b| b.is_ascii_hexdigit());
+    let issue = |(at, _)| !lower[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
+    lower.match_indices("gh-").any(issue)
+        || lower.contains("www.")
+        || lower.contains("http")
+        || lower.split(|c: char| !c.is_ascii_alphanumeric()).any(hex)
 }
 
 /// For terminals and plain files: one line, nothing that moves the cursor or reorders text.
@@ -143,13 +149,14 @@ fn is_identifier(text: &str) -> bool {
 
 /// Whether a text is nothing but figures, units and words, which mean nothing to Markdown.
 pub(super) fn is_figure(text: &str) -> bool {
-    text.chars().all(|c| {
+    let harmless = |c: char| {
         c.is_ascii_alphanumeric()
             || matches!(
                 c,
                 ' ' | '.' | ',' | '+' | '−' | '-' | '%' | '/' | '∞' | 'µ' | '×' | '≈' | '–'
             )
-    })
+    };
+    text.chars().all(harmless) && !text.split(' ').any(is_linked)
 }
 
 #[cfg(test)]
@@ -177,6 +184,10 @@ mod tests {
             "ask <code>&#64;octocat</code> about <code>&#35;1</code> or `GH-2` at `deadbeef`."
         );
         assert_eq!(markdown_prose("--- `x"), "`---` <code>&#96;</code>x");
+        assert_eq!(
+            markdown_prose("a high-end, 1.4 % and/or so"),
+            "a high-end, 1.4 % and/or so"
+        );
         assert_eq!(
             markdown_prose("see https://evil.example now"),
             "see `https://evil.example` now"

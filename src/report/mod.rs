@@ -5,8 +5,11 @@
 //! it is printed.
 
 mod build;
+mod cells;
 mod engine;
 mod escape;
+mod headline;
+pub mod json;
 pub mod markdown;
 mod model;
 mod outcomes;
@@ -15,11 +18,12 @@ mod setup;
 mod span;
 #[cfg(test)]
 mod tests;
+pub mod text;
 mod words;
 
 pub use build::{Sides, build};
 pub use model::{
-    AdviceRow, CellRow, ClauseRow, Environment, ErrorRow, LatencyRow, OutcomeRow, PinRow,
-    ReportModel, RunModel, SharedPin, StageView, Tone,
+    AdviceRow, CellReason, CellRow, CellTable, ClauseRow, Environment, ErrorRow, LatencyRow,
+    OutcomeRow, PinRow, ReportModel, RunModel, SharedPin, StageView, Tone,
 };
 pub use span::Text;

@@ -32,19 +32,19 @@ pub struct ReportModel {
     /// Model, engine, hardware and design on one line; what differs, one line each.
     pub environment: Environment,
     /// Gated cells beyond their limit, worst first.
-    pub broken: Vec<CellRow>,
+    pub broken: CellTable,
     /// Gated cells that were not measured or not compared.
-    pub unmeasured: Vec<CellRow>,
+    pub unmeasured: CellTable,
     /// Gated cells that could not be decided.
-    pub undecided: Vec<CellRow>,
+    pub undecided: CellTable,
     /// Which clause lost requests, where goodput moved.
     pub goodput: Vec<ClauseRow>,
     /// What to do next.
     pub advice: Vec<AdviceRow>,
     /// Gated cells within their limits.
-    pub within: Vec<CellRow>,
+    pub within: CellTable,
     /// Cells that the verdict does not depend on, worst first.
-    pub observed: Vec<CellRow>,
+    pub observed: CellTable,
     /// How many of those are worse than their limit.
     pub observed_broken: Option<Text>,
     /// How requests ended, by stage and side.
@@ -95,8 +95,28 @@ pub struct CellRow {
     pub state: Text,
     /// What the state means.
     pub tone: Tone,
+    /// The smallest change that the repeats can show, where that kept it undecided.
+    pub resolvable: Option<Text>,
+}
+
+/// Cells in order, with reasons that several of them may share.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct CellTable {
+    /// The cells, worst first.
+    pub rows: Vec<CellRow>,
+    /// Whether a row says what its repeats can show.
+    pub resolvable: bool,
     /// Why, where the numbers do not say.
-    pub why: Option<Text>,
+    pub reasons: Vec<CellReason>,
+}
+
+/// Why some cells have their state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CellReason {
+    /// The cells, separated by commas.
+    pub cells: Text,
+    /// Why.
+    pub why: Text,
 }
 
 /// One clause of an SLO in one stage, or the requests that failed.

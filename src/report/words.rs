@@ -141,60 +141,64 @@ pub(super) fn sentence(finding: &Finding) -> Text {
 }
 
 /// Why a finding's state is what it is, where a table of numbers does not say.
-pub(super) fn why(finding: &Finding, repeats: &'static str) -> Option<Text> {
+pub(super) fn why(finding: &Finding) -> Option<Text> {
     let reason = finding.reason.as_ref().map(reason);
     let state = match finding.state {
-        CellState::Suspect => Some(Text::of(
-            "worse than its limit by estimate, not yet beyond doubt",
-        )),
-        CellState::Implausible => {
-            Some(Text::of("too good to be believed unseen: look at what ran"))
-        }
+        CellState::Suspect => Some("worse than its limit by estimate, not yet beyond doubt"),
+        CellState::Implausible => Some("too good to be believed unseen: look at what ran"),
         CellState::Inconclusive => {
-            Some(Text::of("neither a break nor the absence of one is shown"))
+            Some("neither a break of the limit nor the absence of one is shown")
         }
         CellState::NotResolvable => {
-            Some(Text::of("the limit is finer than this noise allows to see"))
+            Some("the limit is finer than this noise lets these repeats see")
         }
-        CellState::NotFinished => Some(Text::of("sampling stopped at the first regression")),
+        CellState::NotFinished => Some("sampling stopped at the first regression"),
+        CellState::New => Some("not in the baseline"),
         CellState::Regressed
         | CellState::Invalid
         | CellState::Missing
         | CellState::Incomparable
-        | CellState::New
         | CellState::Improved
         | CellState::Ok => None,
     };
-    let resolves = match finding.state {
-        CellState::Suspect | CellState::Inconclusive | CellState::NotResolvable => finding
-            .evidence
-            .and_then(|e| resolvable(&e, finding, repeats)),
-        _ => None,
-    };
-    let parts: Vec<Text> = [reason, state, resolves].into_iter().flatten().collect();
+    let parts: Vec<Text> = reason.into_iter().chain(state.map(Text::of)).collect();
     (!parts.is_empty()).then(|| Text::join(parts, "; "))
 }
 
-/// `3 pairs resolve 9.3 %`.
-fn resolvable(evidence: &Evidence, finding: &Finding, repeats: &'static str) -> Option<Text> {
-    let smallest = evidence.resolvable?;
+/// The smallest change that an undecided cell's repeats can show, as `6.30 %`.
+pub(super) fn resolvable(finding: &Finding) -> Option<Text> {
+    match finding.state {
+        CellState::Suspect | CellState::Inconclusive | CellState::NotResolvable => {}
+        CellState::Regressed
+        | CellState::Invalid
+        | CellState::Missing
+        | CellState::Incomparable
+        | CellState::Implausible
+        | CellState::NotFinished
+        | CellState::New
+        | CellState::Improved
+        | CellState::Ok => return None,
+    }
+    let smallest = finding.evidence?.resolvable?;
     let size = match finding.cell.metric.metric().kind() {
         Kind::Proportion => scale::points(smallest),
         Kind::Distribution | Kind::Rate => scale::change(smallest),
     };
-    Some(
-        Text::just(scale::count(evidence.repeats.into()))
-            .words(" ")
-            .words(repeats)
-            .words(if evidence.repeats == 1 {
-                " resolves"
-            } else {
-                " resolve"
-            })
-            .words(" only changes of ")
-            .figure(size.trim_start_matches('+').to_owned())
-            .words(" or more"),
-    )
+    Some(Text::just(size.trim_start_matches('+')))
+}
+
+/// `3 pairs`: the repeats behind a finding.
+pub(super) fn repeats_of(evidence: Evidence, design: &Design) -> Text {
+    let (one, many) = match design {
+        Design::Interleaved { .. } => (" pair", " pairs"),
+        Design::Stored { .. } => (" candidate run", " candidate runs"),
+        Design::SameRun | Design::Unpaired { .. } => (" run", " runs"),
+    };
+    Text::just(scale::count(evidence.repeats.into())).words(if evidence.repeats == 1 {
+        one
+    } else {
+        many
+    })
 }
 
 fn reason(reason: &Reason) -> Text {
@@ -217,15 +221,6 @@ fn reason(reason: &Reason) -> Text {
         Reason::OnThisRun => Text::of("judged on this run alone, without a baseline"),
         Reason::Advisory { what } => Text::of("advisory only: ").prose(what),
         Reason::Informational => Text::of("informational by the spec"),
-    }
-}
-
-/// Repeats of a design: `pairs`, `candidate runs`, `runs`.
-pub(super) const fn repeats(design: &Design) -> &'static str {
-    match design {
-        Design::Interleaved { .. } => "pairs",
-        Design::Stored { .. } => "candidate runs",
-        Design::SameRun | Design::Unpaired { .. } => "runs",
     }
 }
 
@@ -255,7 +250,7 @@ pub(super) fn design(design: &Design) -> Text {
             .words(", looked at after ")
             .then(looks(at))
             .words(" candidate runs"),
-        Design::SameRun => Text::of("both sides are the same run"),
+        Design::SameRun => Text::of("one run on both sides, so there is no change to see"),
         Design::Unpaired {
             baseline,
             candidate,

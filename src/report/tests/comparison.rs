@@ -1,7 +1,8 @@
 //! The report of a comparison, in every situation that it has words for.
 
 use crate::metric::Cell;
-use crate::report::{Sides, build, markdown};
+use crate::report::json::{ReportFile, ReportFileError};
+use crate::report::{Sides, build, markdown, text};
 use crate::spec::Limit;
 use crate::summary::{InvalidReason, Run};
 use crate::verdict::{
@@ -15,16 +16,18 @@ use super::fixture::{
 /// Renders a judgement in every format and compares each with its snapshot.
 fn check(name: &str, judgement: &Judgement, baseline: &[Run], candidate: &[Run]) {
     let reproduce = ["infergate compare infergate-out/chat-8b".to_owned()];
-    let model = build(
-        judgement,
-        &Sides {
-            title: "chat-8b",
-            baseline,
-            candidate,
-            reproduce: &reproduce,
-        },
-    );
+    let sides = Sides {
+        title: "chat-8b",
+        baseline,
+        candidate,
+        reproduce: &reproduce,
+    };
+    let model = build(judgement, &sides);
     insta::assert_snapshot!(format!("{name}.md"), markdown::report(&model));
+    insta::assert_snapshot!(format!("{name}.txt"), text::plain(&text::report(&model)));
+    let file = ReportFile::new(judgement, &sides);
+    assert_eq!(ReportFile::parse(&file.render()).unwrap(), file);
+    assert_eq!(&file.judgement(), judgement);
 }
 
 #[test]
@@ -35,6 +38,30 @@ fn pass() {
         &runs("b", "0.11.0", 1.0),
         &runs("c", "0.12.0", 1.0),
     );
+}
+
+#[test]
+fn the_report_file() {
+    let (baseline, candidate) = (runs("b", "0.11.0", 1.0), runs("c", "0.12.0", 1.31));
+    let sides = Sides {
+        title: "chat-8b",
+        baseline: &baseline,
+        candidate: &candidate,
+        reproduce: &[],
+    };
+    let mut judgement = regression();
+    judgement.findings.truncate(2);
+    let json = ReportFile::new(&judgement, &sides).render();
+    insta::assert_snapshot!("report.json", json);
+    let newer = json.replace("infergate.report/1", "infergate.report/2");
+    assert!(matches!(
+        ReportFile::parse(&newer),
+        Err(ReportFileError::OtherFormat { .. })
+    ));
+    assert!(matches!(
+        ReportFile::parse("{}"),
+        Err(ReportFileError::Malformed(_))
+    ));
 }
 
 #[test]

@@ -329,7 +329,7 @@ pub(super) fn judgement(verdict: Verdict, findings: Vec<Finding>) -> Judgement {
         pins: vec![version_pin()],
         findings,
         caveats: vec![
-            "noise of 1.4 % a run is taken from 5 sessions of this environment".to_owned(),
+            "Noise of 1.4 % a run is taken from 5 sessions of this environment".to_owned(),
         ],
         advice: Vec::new(),
         next: NextLook::Stop,

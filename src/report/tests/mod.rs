@@ -2,4 +2,5 @@
 
 mod comparison;
 mod fixture;
+mod hostile;
 mod single;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::metric::Metric;
-use crate::report::{markdown, run};
+use crate::report::{markdown, run, text};
 use crate::sample::OutcomeKind;
 use crate::summary::{InvalidReason, Run, RunEnd};
 
@@ -12,6 +12,7 @@ use super::fixture::{self, distribution};
 fn check(name: &str, subject: &Run) {
     let model = run::build(subject);
     insta::assert_snapshot!(format!("{name}.md"), markdown::run(&model));
+    insta::assert_snapshot!(format!("{name}.txt"), text::plain(&text::run(&model)));
 }
 
 #[test]
