@@ -1,1 +1,11 @@
 //! Runs and records on disk.
+//!
+//! A run is one self-contained JSON file; its per-request records are gzip'd JSON Lines beside it.
+//! Files are written whole to a temporary name and renamed, records block by block, so that a
+//! crash loses at most the last block of records and never damages what was written before.
+
+mod records;
+mod store;
+
+pub use records::{BadLine, RECORDS_FORMAT, RecordReader, RecordWriter};
+pub use store::{ArchiveError, load_run, load_runs, save_json, save_run, save_text};

@@ -1,1 +1,18 @@
 //! Reading and promoting the sessions that candidates are compared with.
+//!
+//! A baseline is a folder: the pinned spec, and for each environment what was measured there.
+//!
+//! ```text
+//! baselines/<name>/spec.yaml
+//! baselines/<name>/<environment>/environment.json   the pins that made it this environment
+//! baselines/<name>/<environment>/runs/<id>.json     one immutable file a run
+//! baselines/<name>/<environment>/reference.json     which sessions stand, when and why promoted
+//! ```
+
+mod environment;
+mod promote;
+mod reference;
+
+pub use environment::Environment;
+pub use promote::{PromoteError, Promoted, Promotion, promote};
+pub use reference::{Baseline, BaselineError, Reference, ReferenceSession, Session, load};

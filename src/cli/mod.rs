@@ -1,5 +1,7 @@
 //! The command line.
 
+pub mod sim;
+
 use std::process::ExitCode;
 
 use crate::exit::Exit;

@@ -1,1 +1,29 @@
-//! Findings to text; computes nothing.
+//! Findings to text: [`build`] and [`run::build`] make view models, the renderers print them.
+//!
+//! Computes no statistic: it scales, rounds, orders and words. What others wrote (model names,
+//! error texts, versions) is told apart by type ([`Text`]) and made harmless for the place where
+//! it is printed.
+
+mod build;
+mod cells;
+mod engine;
+mod escape;
+mod headline;
+pub mod json;
+pub mod markdown;
+mod model;
+mod outcomes;
+pub mod run;
+mod setup;
+mod span;
+#[cfg(test)]
+mod tests;
+pub mod text;
+mod words;
+
+pub use build::{Sides, build};
+pub use model::{
+    AdviceRow, CellReason, CellRow, CellTable, ClauseRow, Environment, ErrorRow, LatencyRow,
+    OutcomeRow, PinRow, ReportModel, RunModel, SharedPin, StageView, Tone,
+};
+pub use span::Text;

@@ -1,6 +1,6 @@
 //! What happened to one request, and the metrics of it.
 
-mod record;
+pub(crate) mod record;
 mod stage;
 mod timeline;
 

@@ -1,9 +1,66 @@
 //! The pinned spec: YAML to a value that cannot hold a contradiction.
+//!
+//! [`parse`] goes from text to a tree of nodes with their places (`yaml.rs`), fills in the
+//! variables of `target` (`variables.rs`) and lowers the tree by hand (`lower/`). There are no
+//! serde shapes in between: serde stops at the first unknown field or wrong type, and a spec with
+//! three mistakes has to show three. Reading by hand also knows the parts of the language that a
+//! later version adds, and refuses them by name.
 
+mod diagnostics;
+mod estimate;
+mod fields;
+mod limit;
+mod lower;
 mod model;
+mod node;
+mod values;
+mod variables;
+mod yaml;
 
+#[cfg(test)]
+mod tests;
+
+use crate::diag::{Diagnostic, Source};
+
+pub use limit::{Limit, LimitText};
+pub use lower::looks;
 pub use model::{
     Api, Arrival, ArrivalProcess, Class, DeclaredPins, Extent, Gate, GateCell, InputLength, Layer,
-    Length, Limit, Policy, PrefixSharing, Repeats, Slo, SloClause, Spec, Stage, Target,
-    TargetPlace, Timeouts, Warmup, Workload,
+    Length, Policy, PrefixSharing, Repeats, Slo, SloClause, Spec, Stage, Target, TargetPlace,
+    Timeouts, Warmup, Workload,
 };
+
+/// This version, which `requires` in a spec is held against.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A spec that can be run, with what its author should know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parsed {
+    /// The spec.
+    pub spec: Spec,
+    /// Warnings in the order of the text.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Reads a spec.
+///
+/// `environment` gives the values of variables; only `${…}` in the values of `target` asks for
+/// any. An error holds every mistake and warning in the order of the text, at least one of them an
+/// error, and never a variable's value.
+pub fn parse(
+    source: &Source,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut out = diagnostics::Diagnostics::default();
+    let spec = yaml::read(&source.text, &mut out).and_then(|mut root| {
+        variables::expand(&mut root, environment, &mut out);
+        lower::lower(&root, &source.text, &mut out)
+    });
+    match spec {
+        Some(spec) if !out.has_errors() => Ok(Parsed {
+            spec,
+            warnings: out.finish(),
+        }),
+        _ => Err(out.finish()),
+    }
+}

@@ -32,7 +32,7 @@ pub fn row<const N: usize>(unit: Unit, values: [f64; N]) -> [String; N] {
         Unit::Proportion => (100.0, " %"),
     };
     let digits = match largest * factor {
-        v if v >= 1000.0 => 0,
+        v if v >= 1000.0 || v == 0.0 => 0,
         v if v >= 100.0 => 1,
         v if v >= 1.0 => 2,
         _ => 3,
@@ -76,8 +76,19 @@ fn signed(value: f64, suffix: &str) -> String {
     } else {
         2
     };
-    let sign = if value < 0.0 { "−" } else { "+" };
-    format!("{sign}{:.digits$}{suffix}", value.abs())
+    let text = format!("{:.digits$}", value.abs());
+    // What rounds to zero has no sign.
+    let sign = match value {
+        _ if text.bytes().all(|b| matches!(b, b'0' | b'.')) => "",
+        v if v < 0.0 => "−",
+        _ => "+",
+    };
+    format!("{sign}{text}{suffix}")
+}
+
+/// A mean of counts: 41.27 is `41.3`.
+pub fn mean(value: f64) -> String {
+    format!("{value:.1}")
 }
 
 /// A count with thousands separated: 12,345.
@@ -115,6 +126,7 @@ mod tests {
         assert_eq!(row(Unit::Seconds, [12.0, 0.5]), ["12.00 s", "0.50 s"]);
         assert_eq!(row(Unit::Seconds, [0.000_25]), ["250.0 µs"]);
         assert_eq!(row(Unit::Proportion, [0.981]), ["98.10 %"]);
+        assert_eq!(row(Unit::Proportion, [0.0]), ["0 %"]);
         assert_eq!(row(Unit::Seconds, [f64::INFINITY, 0.02]), ["∞", "20.00 ms"]);
     }
 
@@ -123,6 +135,7 @@ mod tests {
         assert_eq!(change(0.312), "+31.2 %");
         assert_eq!(change(-0.05), "−5.00 %");
         assert_eq!(points(-0.0123), "−1.23 pp");
+        assert_eq!(points(-0.000_001), "0.00 pp");
     }
 
     #[test]

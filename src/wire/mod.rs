@@ -1,1 +1,11 @@
-//! Bytes to events of the OpenAI-compatible streaming protocol.
+//! Bytes to events of the OpenAI-compatible streaming protocol, and plans to request bodies.
+//!
+//! Pure: no sockets, no clock. Instants come in with the bytes.
+
+pub mod chunk;
+mod lenient;
+pub mod request;
+pub mod sse;
+mod stream;
+
+pub use stream::{Answer, End, Feed, Observed};

@@ -1,0 +1,196 @@
+//! Making a session the baseline, with a reason.
+
+use std::path::{Path, PathBuf};
+
+use super::environment::Environment;
+use super::reference::{FORMAT, Reference, ReferenceSession, read_reference};
+use crate::archive::{ArchiveError, save_json, save_run, save_text};
+use crate::provenance::PinPath;
+use crate::summary::{Run, RunEnd};
+
+/// Runs that a session needs to show its own noise.
+const LEAST_RUNS: usize = 2;
+
+/// What is to be promoted.
+#[derive(Debug, Clone, Copy)]
+pub struct Promotion<'a> {
+    /// The runs of one session and one side.
+    pub runs: &'a [Run],
+    /// Stages whose cells are gated: an invalid one forbids the promotion.
+    pub gated_stages: &'a [String],
+    /// Pins that are under test and so make no environment.
+    pub under_test: &'a [PinPath],
+    /// Why, for whoever reads the archive later.
+    pub reason: &'a str,
+    /// Now, RFC 3339.
+    pub now: &'a str,
+}
+
+/// Where it went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Promoted {
+    /// The environment's folder.
+    pub folder: PathBuf,
+    /// Sessions that now stand.
+    pub sessions: usize,
+}
+
+/// Why a session cannot be a baseline.
+#[derive(Debug, thiserror::Error)]
+pub enum PromoteError {
+    /// Too few runs.
+    #[error(
+        "cannot promote {found} run{}: a session needs at least {LEAST_RUNS} to show its own noise; \
+         measure again with `infergate run SPEC --repeats {LEAST_RUNS}`",
+        if *found == 1 { "" } else { "s" }
+    )]
+    TooFew {
+        /// Runs given.
+        found: usize,
+    },
+    /// Runs of several sessions, specs or environments.
+    #[error("cannot promote runs that differ in their {what}: `{first}` and `{other}`")]
+    Mixed {
+        /// What differs.
+        what: &'static str,
+        /// A run's id.
+        first: String,
+        /// Another's.
+        other: String,
+    },
+    /// A run that may not be judged.
+    #[error("cannot promote run `{run}`: {why}")]
+    Unfit {
+        /// Its id.
+        run: String,
+        /// Why, in words.
+        why: String,
+    },
+    /// The session stands already.
+    #[error("session `{session}` is promoted already")]
+    Already {
+        /// Its id.
+        session: String,
+    },
+    /// No reason was given.
+    #[error("a promotion needs a reason: `--reason \"vLLM 0.32 accepted, see #41\"`")]
+    NoReason,
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+}
+
+/// Copies a session below `root` and lets it stand. The reference file is written last, so a
+/// failure half-way leaves runs that nothing refers to, and no damage.
+pub fn promote(root: &Path, promotion: Promotion<'_>) -> Result<Promoted, PromoteError> {
+    let Promotion {
+        runs,
+        under_test,
+        reason,
+        now,
+        ..
+    } = promotion;
+    check(promotion)?;
+    // `check` refuses an empty list.
+    let first = &runs[0];
+    let environment = Environment::of(&first.pins, under_test);
+    let of_spec = root.join(&first.spec.name);
+    let folder = of_spec.join(environment.folder());
+    let mut reference = if folder.join("reference.json").is_file() {
+        read_reference(&folder)?
+    } else {
+        Reference {
+            format: FORMAT.to_owned(),
+            sessions: Vec::new(),
+        }
+    };
+    if reference
+        .sessions
+        .iter()
+        .any(|session| session.session == first.session)
+    {
+        return Err(PromoteError::Already {
+            session: first.session.clone(),
+        });
+    }
+    for run in runs {
+        save_run(&folder.join("runs"), run)?;
+    }
+    save_text(&of_spec.join("spec.yaml"), &first.spec.text)?;
+    save_json(&folder.join("environment.json"), &environment)?;
+    reference.sessions.push(ReferenceSession {
+        session: first.session.clone(),
+        runs: runs.iter().map(|run| run.id.clone()).collect(),
+        promoted: now.to_owned(),
+        reason: reason.trim().to_owned(),
+    });
+    save_json(&folder.join("reference.json"), &reference)?;
+    Ok(Promoted {
+        folder,
+        sessions: reference.sessions.len(),
+    })
+}
+
+fn check(promotion: Promotion<'_>) -> Result<(), PromoteError> {
+    let Promotion {
+        runs,
+        gated_stages,
+        under_test,
+        reason,
+        ..
+    } = promotion;
+    if reason.trim().is_empty() {
+        return Err(PromoteError::NoReason);
+    }
+    let [first, others @ ..] = runs else {
+        return Err(PromoteError::TooFew { found: 0 });
+    };
+    if runs.len() < LEAST_RUNS {
+        return Err(PromoteError::TooFew { found: runs.len() });
+    }
+    for other in others {
+        let what = if other.session != first.session {
+            "session"
+        } else if other.spec.workload_digest != first.spec.workload_digest
+            || other.trace_digest != first.trace_digest
+        {
+            "workload"
+        } else if Environment::of(&other.pins, under_test)
+            != Environment::of(&first.pins, under_test)
+        {
+            "environment"
+        } else {
+            continue;
+        };
+        return Err(PromoteError::Mixed {
+            what,
+            first: first.id.clone(),
+            other: other.id.clone(),
+        });
+    }
+    for run in runs {
+        let unfit = |why: String| PromoteError::Unfit {
+            run: run.id.clone(),
+            why,
+        };
+        match &run.end {
+            RunEnd::Complete => {}
+            RunEnd::Interrupted => return Err(unfit("it was interrupted".to_owned())),
+            RunEnd::TargetLost { error } => {
+                return Err(unfit(format!("its target was lost ({error})")));
+            }
+        }
+        for stage in gated_stages {
+            match run.stages.iter().find(|measured| measured.name == *stage) {
+                None => return Err(unfit(format!("its gated stage `{stage}` was not measured"))),
+                Some(measured) if !measured.invalid.is_empty() => {
+                    return Err(unfit(format!(
+                        "its gated stage `{stage}` is invalid; see `infergate report` of the run"
+                    )));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    Ok(())
+}

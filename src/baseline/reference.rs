@@ -1,0 +1,175 @@
+//! Reading a baseline: which sessions stand, and their runs.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::environment::Environment;
+use crate::archive::{ArchiveError, load_run};
+use crate::ident::Name;
+use crate::summary::Run;
+
+/// Format tag of `reference.json`.
+pub(super) const FORMAT: &str = "infergate.reference/1";
+
+/// `reference.json`: the sessions that stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    /// Its format.
+    pub format: String,
+    /// In the order of their promotion.
+    pub sessions: Vec<ReferenceSession>,
+}
+
+/// One promoted session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReferenceSession {
+    /// The session's id.
+    pub session: String,
+    /// Its runs' ids.
+    pub runs: Vec<String>,
+    /// When it was promoted, RFC 3339.
+    pub promoted: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// A promoted session with its runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Session {
+    /// Its id.
+    pub id: String,
+    /// Its runs, at least one.
+    pub runs: Vec<Run>,
+}
+
+/// The sessions of one spec in one environment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Baseline {
+    /// Where they lie.
+    pub folder: PathBuf,
+    /// In the order of their promotion.
+    pub sessions: Vec<Session>,
+}
+
+/// Why there is no baseline to read.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// Nothing was ever promoted for this spec.
+    #[error(
+        "no baseline for `{name}` in `{}`; promote a session first: \
+         `infergate baseline promote SESSION --reason TEXT`",
+        root.display()
+    )]
+    None {
+        /// The spec's name.
+        name: Name,
+        /// Where it was looked for.
+        root: PathBuf,
+    },
+    /// Something was promoted, but in other environments.
+    #[error(
+        "no baseline for `{name}` in this environment; the nearest one, `{nearest}`, differs in {differences}"
+    )]
+    OtherEnvironment {
+        /// The spec's name.
+        name: Name,
+        /// Folder of the environment that differs least.
+        nearest: String,
+        /// The pins that differ, with both values.
+        differences: String,
+    },
+    /// A file could not be read.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+}
+
+/// Reads the baseline of a spec in an environment.
+pub fn load(
+    root: &Path,
+    name: &Name,
+    environment: &Environment,
+) -> Result<Baseline, BaselineError> {
+    let of_spec = root.join(name.as_str());
+    let folder = of_spec.join(environment.folder());
+    if !folder.join("reference.json").is_file() {
+        return Err(explain_absence(root, name, &of_spec, environment));
+    }
+    let reference = read_reference(&folder)?;
+    let sessions = reference
+        .sessions
+        .into_iter()
+        .map(|session| {
+            let runs = session
+                .runs
+                .iter()
+                .map(|id| load_run(&folder.join("runs").join(format!("{id}.json"))))
+                .collect::<Result<Vec<Run>, ArchiveError>>()?;
+            Ok(Session {
+                id: session.session,
+                runs,
+            })
+        })
+        .collect::<Result<Vec<Session>, ArchiveError>>()?;
+    Ok(Baseline { folder, sessions })
+}
+
+/// Reads `reference.json` of an environment's folder.
+pub(super) fn read_reference(folder: &Path) -> Result<Reference, ArchiveError> {
+    let path = folder.join("reference.json");
+    let reference: Reference = read_json(&path)?;
+    if reference.format == FORMAT {
+        Ok(reference)
+    } else {
+        Err(ArchiveError::UnknownFormat {
+            path,
+            found: reference.format,
+        })
+    }
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, ArchiveError> {
+    let text = std::fs::read_to_string(path).map_err(|source| ArchiveError::Io {
+        doing: "read",
+        path: path.to_owned(),
+        source,
+    })?;
+    serde_json::from_str(&text).map_err(|source| ArchiveError::NotARun {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The environment that differs in the fewest pins, if the spec has any at all.
+fn explain_absence(
+    root: &Path,
+    name: &Name,
+    of_spec: &Path,
+    environment: &Environment,
+) -> BaselineError {
+    let folders = std::fs::read_dir(of_spec).into_iter().flatten().flatten();
+    let nearest = folders
+        .filter_map(|entry| {
+            let other: Environment = read_json(&entry.path().join("environment.json")).ok()?;
+            let differences: Vec<String> = other
+                .differences(environment)
+                .map(|(pin, theirs, ours)| {
+                    let show = |value: Option<&str>| value.unwrap_or("unknown").to_owned();
+                    format!("`{pin}` ({} there, {} here)", show(theirs), show(ours))
+                })
+                .collect();
+            Some((differences.len(), entry.file_name(), differences.join(", ")))
+        })
+        .min();
+    match nearest {
+        None => BaselineError::None {
+            name: name.clone(),
+            root: root.to_owned(),
+        },
+        Some((_, folder, differences)) => BaselineError::OtherEnvironment {
+            name: name.clone(),
+            nearest: folder.to_string_lossy().into_owned(),
+            differences,
+        },
+    }
+}

@@ -1,0 +1,203 @@
+//! Small JSON requests to the target, apart from the load client.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Why the target could not be asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProbeError {
+    /// The client itself could not be made.
+    #[error("cannot build an HTTP client for `{base}`: {reason}")]
+    Client {
+        /// The target.
+        base: String,
+        /// What the library says.
+        reason: String,
+    },
+    /// No answer at all.
+    #[error(
+        "cannot reach the target at `{base}`: {reason}; is the server running and the URL right?"
+    )]
+    Unreachable {
+        /// The target.
+        base: String,
+        /// What the library says.
+        reason: String,
+    },
+    /// An answer of status 400 or above.
+    #[error("the target answered {status} to `{path}`: {text}")]
+    Status {
+        /// The path asked.
+        path: String,
+        /// The status.
+        status: u16,
+        /// The first 200 characters of the body.
+        text: String,
+    },
+    /// An answer that is no JSON.
+    #[error("the target's answer to `{path}` is not JSON")]
+    NotJson {
+        /// The path asked.
+        path: String,
+    },
+    /// Neither spec nor target names a model.
+    #[error("the target at `{base}` lists no model; name one in the spec: `target: {{model: …}}`")]
+    NoModel {
+        /// The target.
+        base: String,
+    },
+}
+
+/// Asks one target.
+#[derive(Debug, Clone)]
+pub struct ProbeClient {
+    http: reqwest::Client,
+    base: String,
+    key: Option<String>,
+}
+
+impl ProbeClient {
+    /// For a base URL without a trailing slash; the key goes out as a bearer token.
+    pub fn new(base: &str, key: Option<String>) -> Result<Self, ProbeError> {
+        let builder = reqwest::Client::builder()
+            .connect_timeout(Duration::from_secs(5))
+            .timeout(Duration::from_secs(30))
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("infergate/", env!("CARGO_PKG_VERSION")));
+        // Without TLS no certificates are needed, and slim containers have none to load.
+        let builder = if base.starts_with("http://") {
+            builder.tls_certs_only([])
+        } else {
+            builder
+        };
+        let builder = if is_loopback(base) {
+            builder.no_proxy()
+        } else {
+            builder
+        };
+        let http = builder.build().map_err(|error| ProbeError::Client {
+            base: base.to_owned(),
+            reason: chain(&error),
+        })?;
+        Ok(Self {
+            http,
+            base: base.to_owned(),
+            key,
+        })
+    }
+
+    /// The base URL.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Whether the target runs on this machine.
+    pub fn is_local(&self) -> bool {
+        is_loopback(&self.base)
+    }
+
+    /// The JSON answer to a GET.
+    pub async fn get(&self, path: &str) -> Result<Value, ProbeError> {
+        self.ask(path, self.http.get(format!("{}{path}", self.base)))
+            .await
+    }
+
+    /// The JSON answer to a POST of JSON.
+    pub async fn post(&self, path: &str, body: &Value) -> Result<Value, ProbeError> {
+        self.ask(
+            path,
+            self.http.post(format!("{}{path}", self.base)).json(body),
+        )
+        .await
+    }
+
+    async fn ask(&self, path: &str, request: reqwest::RequestBuilder) -> Result<Value, ProbeError> {
+        let request = match &self.key {
+            Some(key) => request.bearer_auth(key),
+            None => request,
+        };
+        let unreachable = |error: reqwest::Error| ProbeError::Unreachable {
+            base: self.base.clone(),
+            reason: chain(&error.without_url()),
+        };
+        let response = request.send().await.map_err(unreachable)?;
+        let status = response.status().as_u16();
+        let body = response.bytes().await.map_err(unreachable)?;
+        if status >= 400 {
+            let text = String::from_utf8_lossy(&body)
+                .chars()
+                .take(200)
+                .collect::<String>();
+            let text = match &self.key {
+                Some(key) if !key.is_empty() => text.replace(key.as_str(), "***"),
+                _ => text,
+            };
+            return Err(ProbeError::Status {
+                path: path.to_owned(),
+                status,
+                text,
+            });
+        }
+        serde_json::from_slice(&body).map_err(|_| ProbeError::NotJson {
+            path: path.to_owned(),
+        })
+    }
+}
+
+fn is_loopback(base: &str) -> bool {
+    let host = base.split("//").nth(1).unwrap_or(base);
+    ["127.", "localhost", "[::1]"]
+        .iter()
+        .any(|prefix| host.starts_with(prefix))
+}
+
+/// An error with its causes: libraries hide "connection refused" two levels down.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_is_told_from_other_hosts() {
+        for base in [
+            "http://127.0.0.1:80",
+            "http://localhost:8000",
+            "http://[::1]:80",
+        ] {
+            assert!(is_loopback(base), "{base}");
+        }
+        assert!(!is_loopback("http://10.0.0.1:8000"));
+        assert!(!is_loopback("https://example.com"));
+    }
+
+    #[tokio::test]
+    async fn a_refused_connection_says_so() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        // Bound and dropped: nothing listens there.
+        let port = std::net::TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let client = ProbeClient::new(&format!("http://127.0.0.1:{port}"), None).unwrap();
+        let error = client.get("/v1/models").await.unwrap_err().to_string();
+        assert!(
+            error.contains("refused") && error.contains("is the server running"),
+            "{error}"
+        );
+    }
+}

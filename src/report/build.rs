@@ -1,0 +1,242 @@
+//! Judgement and runs → the view model of a comparison: orders, words and rounds; decides nothing.
+
+use crate::summary::{Run, Side};
+use crate::unit::scale;
+use crate::verdict::{Design, Finding, Judgement, PinDifference, Verdict};
+
+use super::cells::{self, Group, group};
+use super::model::{AdviceRow, Environment, PinRow, ReportModel, SharedPin, Tone};
+use super::span::Text;
+use super::{headline, outcomes, setup, words};
+
+/// The runs behind a judgement, and what only the caller knows.
+#[derive(Debug, Clone, Copy)]
+pub struct Sides<'a> {
+    /// The spec's name.
+    pub title: &'a str,
+    /// Baseline runs; empty where there is no baseline.
+    pub baseline: &'a [Run],
+    /// Candidate runs; empty where only the judgement is known.
+    pub candidate: &'a [Run],
+    /// Commands that make the report again.
+    pub reproduce: &'a [String],
+}
+
+/// The view model of a comparison. The same inputs give the same model.
+pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
+    let rows = |wanted: fn(&Finding) -> bool| cells::table(judgement, wanted);
+    let observed_broken = judgement
+        .findings
+        .iter()
+        .filter(|f| !f.gated && group(f.state) == Group::Broken)
+        .count();
+    let moved = outcomes::moved(judgement);
+    ReportModel {
+        headline: headline::headline(judgement, sides.title),
+        tone: match judgement.verdict {
+            Verdict::Pass => Tone::Good,
+            Verdict::Regression => Tone::Bad,
+            Verdict::Undecided | Verdict::Invalid => Tone::Unsure,
+        },
+        lead: headline::lead(judgement),
+        environment: environment(judgement, sides),
+        broken: rows(|f| f.gated && group(f.state) == Group::Broken),
+        unmeasured: rows(|f| f.gated && group(f.state) == Group::Unmeasured),
+        undecided: rows(|f| f.gated && group(f.state) == Group::Undecided),
+        within: rows(|f| f.gated && group(f.state) == Group::Within),
+        observed: rows(|f| !f.gated),
+        observed_broken: (observed_broken > 0).then(|| {
+            Text::just(scale::count(observed_broken as u64)).words(if observed_broken == 1 {
+                " beyond its limit"
+            } else {
+                " beyond their limits"
+            })
+        }),
+        goodput: outcomes::clauses(sides, |stage| moved.contains(stage)),
+        clauses: outcomes::clauses(sides, |stage| !moved.contains(stage)),
+        outcomes: outcomes::rows(sides),
+        advice: judgement
+            .advice
+            .iter()
+            .map(|advice| AdviceRow {
+                text: Text::default().prose(&advice.text),
+                command: advice
+                    .command
+                    .as_deref()
+                    .map(|command| Text::default().command(command)),
+            })
+            .collect(),
+        pins: judgement.pins.iter().map(pin_row).collect(),
+        shared_pins: sides.candidate.first().map_or_else(Vec::new, |run| {
+            let differs = |path| judgement.pins.iter().any(|pin| pin.pin == path);
+            run.pins
+                .iter()
+                .filter(|(path, _)| !differs(**path))
+                .map(|(path, pin)| SharedPin {
+                    pin: Text::value(path.as_str()),
+                    value: setup::pin_value(pin),
+                })
+                .collect()
+        }),
+        caveats: caveats(judgement, sides),
+        method: method(judgement, sides),
+        reproduce: sides
+            .reproduce
+            .iter()
+            .map(|command| Text::default().command(command))
+            .collect(),
+    }
+}
+
+fn environment(judgement: &Judgement, sides: &Sides<'_>) -> Environment {
+    let line = |pin: &PinDifference| {
+        Text::value(pin.pin.as_str())
+            .words(" ")
+            .then(setup::optional(pin.baseline.as_deref()))
+            .words(" → ")
+            .then(setup::optional(pin.candidate.as_deref()))
+    };
+    let tested: Vec<Text> = judgement
+        .pins
+        .iter()
+        .filter(|pin| pin.under_test && !pin.blocks)
+        .map(line)
+        .collect();
+    let mut under_test = Vec::new();
+    let comparable = !judgement.pins.iter().any(|pin| pin.blocks);
+    if tested.is_empty() && comparable && judgement.design != Design::SameRun {
+        under_test.push(Text::of(
+            "Nothing under test differs: this is an A/A comparison, and a change is noise or the machine's",
+        ));
+    } else if tested.len() > 1 {
+        under_test.push(
+            Text::of("Confounded: ")
+                .figure(scale::count(tested.len() as u64))
+                .words(" pins under test differ, so no change can be laid to one of them: ")
+                .then(Text::join(tested, ", ")),
+        );
+    } else if let Some(only) = tested.into_iter().next() {
+        under_test.push(Text::of("Under test: ").then(only));
+    }
+    Environment {
+        setup: sides
+            .candidate
+            .first()
+            .map_or_else(Text::default, |run| setup::line(&run.pins)),
+        design: words::design(&judgement.design),
+        under_test,
+        blocking: judgement
+            .pins
+            .iter()
+            .filter(|pin| pin.blocks)
+            .map(|pin| {
+                Text::of("Not comparable, for this pin differs and is not under test: ")
+                    .then(line(pin))
+            })
+            .collect(),
+        caveats: judgement
+            .pins
+            .iter()
+            .filter(|pin| !pin.blocks && !pin.under_test)
+            .map(|pin| Text::of("Differs as well, a caveat: ").then(line(pin)))
+            .collect(),
+    }
+}
+
+fn pin_row(pin: &PinDifference) -> PinRow {
+    PinRow {
+        pin: Text::value(pin.pin.as_str()),
+        baseline: setup::optional(pin.baseline.as_deref()),
+        candidate: setup::optional(pin.candidate.as_deref()),
+        role: Text::of(if pin.blocks {
+            "blocks the comparison"
+        } else if pin.under_test {
+            "under test"
+        } else {
+            "caveat"
+        }),
+    }
+}
+
+fn caveats(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
+    let mut out: Vec<Text> = judgement
+        .caveats
+        .iter()
+        .map(|caveat| Text::default().prose(caveat))
+        .collect();
+    for (side, runs) in [
+        (Side::Baseline, sides.baseline),
+        (Side::Candidate, sides.candidate),
+    ] {
+        for (number, run) in runs.iter().enumerate() {
+            for stage in &run.stages {
+                for reason in &stage.invalid {
+                    out.push(
+                        Text::value(&stage.name)
+                            .words(" of ")
+                            .words(setup::side(side))
+                            .words(" run ")
+                            .figure((number + 1).to_string())
+                            .words(" is invalid: ")
+                            .then(words::invalid(reason)),
+                    );
+                }
+            }
+        }
+    }
+    out
+}
+
+fn method(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
+    let mut out = vec![
+        Text::of("Runs: ").then(words::design(&judgement.design)),
+        Text::of(
+            "Change is candidate divided by baseline, minus one; for shares it is the difference in percentage points. Brackets hold its unadjusted 95 % interval; states follow from tests that are adjusted for the looks and for the number of gated cells",
+        ),
+        Text::of(
+            "Percentiles interpolate between order statistics (type 7); in gated ones every failed request counts as infinitely slow. n is the number of values over all runs of the side",
+        ),
+    ];
+    let by_schedule: Vec<Text> = sides
+        .candidate
+        .first()
+        .into_iter()
+        .flat_map(|run| &run.stages)
+        .filter(|stage| stage.from_schedule)
+        .map(|stage| Text::value(&stage.name))
+        .collect();
+    if !by_schedule.is_empty() {
+        out.push(
+            Text::of("Latencies count from the scheduled instant, so waiting for a slow server is inside them: ")
+                .then(Text::join(by_schedule, ", ")),
+        );
+    }
+    if let Some(run) = sides.candidate.first() {
+        out.push(
+            Text::of("Definitions: ")
+                .quoted(&run.definition)
+                .words("; spec digest ")
+                .quoted(&run.spec.digest.short())
+                .words("; measured by infergate ")
+                .quoted(&run.client.version),
+        );
+    }
+    for (side, runs) in [
+        (Side::Baseline, sides.baseline),
+        (Side::Candidate, sides.candidate),
+    ] {
+        if !runs.is_empty() {
+            out.push(
+                Text::of(match side {
+                    Side::Baseline => "Baseline runs: ",
+                    Side::Candidate => "Candidate runs: ",
+                })
+                .then(Text::join(
+                    runs.iter().map(|run| Text::value(&run.id)),
+                    ", ",
+                )),
+            );
+        }
+    }
+    out
+}

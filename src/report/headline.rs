@@ -1,0 +1,147 @@
+//! The first lines: the verdict as a word with its counts, and the worst finding as a sentence.
+
+use crate::unit::scale;
+use crate::verdict::{Design, Headline, Judgement, Reason, Verdict};
+
+use super::cells::{Group, group};
+use super::span::Text;
+use super::words;
+
+/// The first line: verdict, name, counts.
+pub(super) fn headline(judgement: &Judgement, title: &str) -> Text {
+    let counts = judgement.headline;
+    let verdict = match judgement.verdict {
+        Verdict::Pass => "Pass",
+        Verdict::Regression => "Regression",
+        Verdict::Undecided => "Undecided",
+        Verdict::Invalid => "Invalid",
+    };
+    let text = Text::of(verdict).words(" in ").quoted(title).words(": ");
+    if judgement.design == Design::SameRun {
+        return text.words("both sides are the same run, so nothing was judged");
+    }
+    let comparable = !judgement.pins.iter().any(|pin| pin.blocks);
+    if !comparable && counts.regressed == 0 {
+        return text
+            .words("the sides are not comparable, so none of the ")
+            .figure(scale::count(counts.gated.into()))
+            .words(" gated cells was judged");
+    }
+    text.then(count_phrase(counts))
+}
+
+/// `2 of 7 gated cells are beyond their limits, 1 is undecided, 4 are within`.
+fn count_phrase(counts: Headline) -> Text {
+    let Headline {
+        gated,
+        regressed,
+        passed,
+        improved,
+        undecided,
+        unmeasured,
+    } = counts;
+    let better = |text: Text| match improved {
+        0 => text,
+        n => text
+            .words(" (")
+            .figure(scale::count(n.into()))
+            .words(" better)"),
+    };
+    if gated == 0 {
+        return Text::of("no gated cell could be counted");
+    }
+    let parts: [(u32, &str, &str); 4] = [
+        (
+            regressed,
+            " is beyond its limit",
+            " are beyond their limits",
+        ),
+        (unmeasured, " was not measured", " were not measured"),
+        (undecided, " is undecided", " are undecided"),
+        (passed, " is within its limit", " are within their limits"),
+    ];
+    let mut out = Vec::new();
+    for (n, one, many) in parts {
+        if n == 0 {
+            continue;
+        }
+        let mut part = Text::just(scale::count(n.into()));
+        if n == gated && n > 1 {
+            part = Text::of("all ").then(part).words(" gated cells");
+        } else if out.is_empty() {
+            part = part
+                .words(" of ")
+                .figure(scale::count(gated.into()))
+                .words(if gated == 1 {
+                    " gated cell"
+                } else {
+                    " gated cells"
+                });
+        }
+        out.push(part.words(if n == 1 { one } else { many }));
+    }
+    better(Text::join(out, ", "))
+}
+
+/// The sentences below the headline: the worst finding, what a policy made of it, what was not
+/// counted.
+pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
+    let mut lead = Vec::new();
+    let first = |wanted: Group| {
+        judgement
+            .findings
+            .iter()
+            .find(|f| f.gated && group(f.state) == wanted)
+    };
+    let worst = match judgement.verdict {
+        Verdict::Pass => None,
+        Verdict::Regression => first(Group::Broken),
+        Verdict::Invalid => first(Group::Unmeasured),
+        Verdict::Undecided => {
+            first(Group::Undecided).filter(|_| !judgement.pins.iter().any(|pin| pin.blocks))
+        }
+    };
+    if let Some(finding) = worst {
+        let mut text = words::sentence(finding);
+        if let Some(why) = words::why(finding) {
+            text = text.words(" (").then(why);
+            if let (Some(size), Some(evidence)) = (words::resolvable(finding), finding.evidence) {
+                text = text
+                    .words("; ")
+                    .then(words::repeats_of(evidence, &judgement.design))
+                    .words(" can show changes of ")
+                    .then(size)
+                    .words(" or more");
+            }
+            text = text.words(")");
+        }
+        lead.push(text);
+    }
+    if let Some(policy) = &judgement.policy {
+        lead.push(
+            Text::of("Exit ")
+                .figure(judgement.exit.code().to_string())
+                .words(" by the spec's policy: ")
+                .prose(policy),
+        );
+    }
+    let demoted: Vec<Text> = judgement
+        .findings
+        .iter()
+        .filter(|f| {
+            !f.gated
+                && matches!(
+                    f.reason,
+                    Some(Reason::FewSamples { .. } | Reason::Advisory { .. })
+                )
+        })
+        .map(|f| Text::value(&f.cell.to_string()))
+        .collect();
+    if !demoted.is_empty() {
+        lead.push(
+            Text::of("Not counted, for want of samples or history: ")
+                .then(Text::join(demoted, ", ")),
+        );
+    }
+    lead
+}

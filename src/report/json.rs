@@ -1,0 +1,138 @@
+//! `report.json`: the judgement in full precision, for machines and for publishing later.
+
+use serde::{Deserialize, Serialize};
+
+use crate::exit::Exit;
+use crate::ident::Digest;
+use crate::summary::Run;
+use crate::verdict::{
+    Advice, Design, Finding, Headline, Judgement, NextLook, PinDifference, Verdict,
+};
+
+use super::build::Sides;
+
+/// Format tag of a report file: name and major version.
+pub const REPORT_FORMAT: &str = "infergate.report/1";
+
+/// A report file. Keys come in this order; newer minor versions may add some.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReportFile {
+    /// [`REPORT_FORMAT`].
+    pub format: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The exit code's name, after the spec's policies.
+    pub exit: Exit,
+    /// The exit code.
+    pub exit_code: u8,
+    /// What a policy changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy: Option<String>,
+    /// The spec.
+    pub spec: ReportSpec,
+    /// Counts of gated cells.
+    pub headline: Headline,
+    /// How the runs were taken.
+    pub design: Design,
+    /// Ids of the baseline's runs.
+    pub baseline: Vec<String>,
+    /// Ids of the candidate's runs.
+    pub candidate: Vec<String>,
+    /// Pins that differ.
+    pub pins: Vec<PinDifference>,
+    /// All findings, worst first.
+    pub findings: Vec<Finding>,
+    /// Reasons to trust the whole less.
+    pub caveats: Vec<String>,
+    /// What to do next.
+    pub advice: Vec<Advice>,
+    /// Whether more repeats are worth taking.
+    pub next: NextLook,
+}
+
+/// The spec that was judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportSpec {
+    /// Its name.
+    pub name: String,
+    /// Digest of the candidate's text of it; `None` without a candidate run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Digest>,
+}
+
+/// Why a text is no report file.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportFileError {
+    /// It does not have the shape of one.
+    #[error("is not a report file; give the `report.json` that a gate wrote")]
+    Malformed(#[source] serde_json::Error),
+    /// It is of another format or of a newer major version.
+    #[error("has the format `{found}`, this version reads `{REPORT_FORMAT}`; update infergate")]
+    OtherFormat {
+        /// The format it names.
+        found: String,
+    },
+}
+
+impl ReportFile {
+    /// Everything of a judgement, with the runs behind it by id.
+    pub fn new(judgement: &Judgement, sides: &Sides<'_>) -> Self {
+        let ids = |runs: &[Run]| runs.iter().map(|run| run.id.clone()).collect();
+        Self {
+            format: REPORT_FORMAT.to_owned(),
+            verdict: judgement.verdict,
+            exit: judgement.exit,
+            exit_code: judgement.exit.code(),
+            policy: judgement.policy.clone(),
+            spec: ReportSpec {
+                name: sides.title.to_owned(),
+                digest: sides.candidate.first().map(|run| run.spec.digest),
+            },
+            headline: judgement.headline,
+            design: judgement.design.clone(),
+            baseline: ids(sides.baseline),
+            candidate: ids(sides.candidate),
+            pins: judgement.pins.clone(),
+            findings: judgement.findings.clone(),
+            caveats: judgement.caveats.clone(),
+            advice: judgement.advice.clone(),
+            next: judgement.next,
+        }
+    }
+
+    /// The judgement in it, to render again.
+    pub fn judgement(self) -> Judgement {
+        Judgement {
+            verdict: self.verdict,
+            exit: self.exit,
+            policy: self.policy,
+            headline: self.headline,
+            design: self.design,
+            pins: self.pins,
+            findings: self.findings,
+            caveats: self.caveats,
+            advice: self.advice,
+            next: self.next,
+        }
+    }
+
+    /// As JSON, indented, with a line end.
+    pub fn render(&self) -> String {
+        // Only a map with non-string keys or a failing writer can make this fail.
+        let json = serde_json::to_string_pretty(self).expect("report files have string keys");
+        format!("{json}\n")
+    }
+
+    /// Reads a report file.
+    pub fn parse(text: &str) -> Result<Self, ReportFileError> {
+        #[derive(Deserialize)]
+        struct Tag {
+            format: String,
+        }
+        let tag: Tag = serde_json::from_str(text).map_err(ReportFileError::Malformed)?;
+        if tag.format != REPORT_FORMAT {
+            return Err(ReportFileError::OtherFormat { found: tag.format });
+        }
+        serde_json::from_str(text).map_err(ReportFileError::Malformed)
+    }
+}

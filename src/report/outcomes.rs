@@ -1,0 +1,221 @@
+//! How requests ended and which clause of the SLO lost them, by stage and side.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::metric::Metric;
+use crate::sample::OutcomeKind;
+use crate::spec::SloClause;
+use crate::summary::{ClassSummary, ClauseCount, Run, Side};
+use crate::unit::scale::{self, Unit};
+use crate::verdict::{CellState, Judgement};
+
+use super::build::Sides;
+use super::model::{ClauseRow, OutcomeRow};
+use super::setup;
+use super::span::Text;
+
+/// Requests of one stage, added up over the runs of a side.
+#[derive(Debug, Default)]
+struct Tally {
+    runs: u64,
+    scheduled: u64,
+    sent: u64,
+    counted: u64,
+    outcomes: BTreeMap<OutcomeKind, u64>,
+    good: Option<ClauseCount>,
+    clauses: BTreeMap<SloClause, ClauseCount>,
+}
+
+impl Tally {
+    fn of(runs: &[Run], stage: &str) -> Self {
+        let mut tally = Self::default();
+        for summary in runs
+            .iter()
+            .flat_map(|run| &run.stages)
+            .filter(|s| s.name == stage)
+        {
+            tally.add(&summary.pooled);
+        }
+        tally
+    }
+
+    fn add(&mut self, class: &ClassSummary) {
+        let sum = |to: &mut ClauseCount, met: u64, of: u64| {
+            to.met += met;
+            to.of += of;
+        };
+        self.runs += 1;
+        self.scheduled += class.scheduled;
+        self.sent += class.sent;
+        self.counted += class.counted();
+        for (kind, n) in &class.outcomes {
+            *self.outcomes.entry(*kind).or_default() += n;
+        }
+        if let Some(attainment) = &class.attainment {
+            let none = ClauseCount { met: 0, of: 0 };
+            sum(
+                self.good.get_or_insert(none),
+                attainment.good,
+                attainment.of,
+            );
+            for (clause, count) in &attainment.clauses {
+                sum(
+                    self.clauses.entry(*clause).or_insert(none),
+                    count.met,
+                    count.of,
+                );
+            }
+        }
+    }
+
+    fn failed(&self) -> u64 {
+        self.outcomes
+            .iter()
+            .filter(|(kind, _)| kind.is_error())
+            .map(|(_, n)| n)
+            .sum()
+    }
+}
+
+/// Stage names of both sides, in the candidate's order.
+fn stages<'a>(sides: &Sides<'a>) -> Vec<&'a str> {
+    let mut seen = BTreeSet::new();
+    sides
+        .candidate
+        .iter()
+        .chain(sides.baseline)
+        .flat_map(|run| &run.stages)
+        .map(|stage| stage.name.as_str())
+        .filter(|name| seen.insert(*name))
+        .collect()
+}
+
+/// Stages whose goodput or attainment changed, by test or by estimate.
+pub(super) fn moved(judgement: &Judgement) -> BTreeSet<&str> {
+    judgement
+        .findings
+        .iter()
+        .filter(|f| matches!(f.cell.metric.metric(), Metric::Goodput | Metric::Attainment))
+        .filter(|f| {
+            matches!(
+                f.state,
+                CellState::Regressed
+                    | CellState::Suspect
+                    | CellState::Improved
+                    | CellState::Implausible
+            )
+        })
+        .filter_map(|f| f.cell.stage.as_deref())
+        .collect()
+}
+
+/// What each clause lost, for the stages that are wanted and have an SLO.
+pub(super) fn clauses(sides: &Sides<'_>, wanted: impl Fn(&str) -> bool) -> Vec<ClauseRow> {
+    let mut rows = Vec::new();
+    for stage in stages(sides).into_iter().filter(|stage| wanted(stage)) {
+        let base = Tally::of(sides.baseline, stage);
+        let cand = Tally::of(sides.candidate, stage);
+        let row = |clause: Text, baseline: Text, candidate: Text| ClauseRow {
+            stage: Text::value(stage),
+            clause,
+            baseline,
+            candidate,
+        };
+        let missed = |count: Option<&ClauseCount>| {
+            count.map_or_else(
+                || Text::of("–"),
+                |count| share(count.of.saturating_sub(count.met), count.of),
+            )
+        };
+        if base.good.is_none() && cand.good.is_none() {
+            continue;
+        }
+        for clause in SloClause::ALL {
+            let (b, c) = (base.clauses.get(&clause), cand.clauses.get(&clause));
+            if b.is_some() || c.is_some() {
+                rows.push(row(Text::of(label(clause)), missed(b), missed(c)));
+            }
+        }
+        rows.push(row(
+            Text::of("failed requests"),
+            share(base.failed(), base.counted),
+            share(cand.failed(), cand.counted),
+        ));
+        rows.push(row(
+            Text::of("not good, in all"),
+            missed(base.good.as_ref()),
+            missed(cand.good.as_ref()),
+        ));
+    }
+    rows
+}
+
+/// One row a stage and side.
+pub(super) fn rows(sides: &Sides<'_>) -> Vec<OutcomeRow> {
+    let mut rows = Vec::new();
+    for stage in stages(sides) {
+        for (side, runs) in [
+            (Side::Baseline, sides.baseline),
+            (Side::Candidate, sides.candidate),
+        ] {
+            let tally = Tally::of(runs, stage);
+            if tally.runs == 0 {
+                continue;
+            }
+            let count = |n: u64| Text::just(scale::count(n));
+            rows.push(OutcomeRow {
+                stage: Text::value(stage),
+                side: Text::of(setup::side(side)),
+                runs: count(tally.runs),
+                scheduled: count(tally.scheduled),
+                sent: count(tally.sent),
+                completed: count(
+                    tally
+                        .outcomes
+                        .get(&OutcomeKind::Completed)
+                        .copied()
+                        .unwrap_or(0),
+                ),
+                failed: failures(&tally.outcomes).unwrap_or_else(|| Text::of("–")),
+                good: tally
+                    .good
+                    .map_or_else(|| Text::of("–"), |good| share(good.met, good.of)),
+            });
+        }
+    }
+    rows
+}
+
+/// `timeout 12, rejected 3`, and what else is not completed; `None` where all completed.
+pub(super) fn failures(outcomes: &BTreeMap<OutcomeKind, u64>) -> Option<Text> {
+    let parts: Vec<Text> = outcomes
+        .iter()
+        .filter(|(kind, n)| **kind != OutcomeKind::Completed && **n > 0)
+        .map(|(kind, n)| Text::of(kind.label()).words(" ").figure(scale::count(*n)))
+        .collect();
+    (!parts.is_empty()).then(|| Text::join(parts, ", "))
+}
+
+/// `1.18 % (17 of 1,440)`.
+pub(super) fn share(part: u64, of: u64) -> Text {
+    if of == 0 {
+        return Text::of("–");
+    }
+    Text::just(scale::value(Unit::Proportion, part as f64 / of as f64))
+        .words(" (")
+        .figure(scale::count(part))
+        .words(" of ")
+        .figure(scale::count(of))
+        .words(")")
+}
+
+/// A clause as people say it.
+pub(super) const fn label(clause: SloClause) -> &'static str {
+    match clause {
+        SloClause::Ttft => "TTFT",
+        SloClause::Ttfa => "TTFA",
+        SloClause::Tpot => "TPOT",
+        SloClause::ItlMax => "largest gap between tokens",
+        SloClause::E2e => "E2E",
+    }
+}

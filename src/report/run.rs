@@ -1,0 +1,389 @@
+//! One run → its view model: what was sent, what came back, how long it took, how the client fared.
+
+use crate::metric::{Metric, Quantile};
+use crate::sample::TokenSource;
+use crate::summary::{ClassSummary, ClientHealth, Distribution, Run, RunEnd, StageSummary};
+use crate::unit::scale::{self, Unit};
+
+use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
+use super::span::Text;
+use super::{outcomes, setup, words};
+
+/// Latency metrics that a report of one run shows, where they were measured.
+const LATENCIES: [Metric; 7] = [
+    Metric::Ttft,
+    Metric::Ttfa,
+    Metric::Tpot,
+    Metric::Itl,
+    Metric::ChunkGap,
+    Metric::MaxStall,
+    Metric::E2e,
+];
+
+/// The view model of one run. The same run gives the same model.
+pub fn build(run: &Run) -> RunModel {
+    let mut notes = Notes::default();
+    let stages = run
+        .stages
+        .iter()
+        .map(|stage| stage_view(stage, &mut notes))
+        .collect();
+    let (headline, tone) = headline(run);
+    RunModel {
+        headline,
+        tone,
+        setup: setup::line(&run.pins),
+        facts: facts(run),
+        stages,
+        pins: run
+            .pins
+            .iter()
+            .map(|(path, pin)| SharedPin {
+                pin: Text::value(path.as_str()),
+                value: setup::pin_value(pin),
+            })
+            .collect(),
+        notes: notes.texts(),
+    }
+}
+
+fn headline(run: &Run) -> (Text, Tone) {
+    let total = |count: fn(&ClassSummary) -> u64| -> u64 {
+        run.stages.iter().map(|stage| count(&stage.pooled)).sum()
+    };
+    let (scheduled, failed) = (total(|c| c.scheduled), total(ClassSummary::errors));
+    let invalid = run.stages.iter().filter(|s| !s.invalid.is_empty()).count();
+    let name = |text: Text| text.words(" of ").quoted(&run.spec.name).words(": ");
+    let counts = Text::just(scale::count(scheduled))
+        .words(" requests in ")
+        .then(plural(run.stages.len(), " stage", " stages"))
+        .words(", ")
+        .figure(scale::count(failed))
+        .words(" failed");
+    match &run.end {
+        RunEnd::Interrupted => (
+            name(Text::of("Interrupted run"))
+                .then(counts)
+                .words("; it can be read, never judged"),
+            Tone::Unsure,
+        ),
+        RunEnd::TargetLost { error } => (
+            name(Text::of("Target lost in a run"))
+                .then(counts)
+                .words("; last error: ")
+                .quoted(error),
+            Tone::Bad,
+        ),
+        RunEnd::Complete if invalid > 0 => (
+            name(Text::of("Invalid run"))
+                .then(plural(invalid, " stage of ", " stages of "))
+                .figure(scale::count(run.stages.len() as u64))
+                .words(" can be neither baseline nor pass, ")
+                .then(counts),
+            Tone::Unsure,
+        ),
+        RunEnd::Complete => (
+            name(Text::of("Run")).then(counts),
+            if failed > 0 { Tone::Unsure } else { Tone::Good },
+        ),
+    }
+}
+
+fn plural(n: usize, one: &'static str, many: &'static str) -> Text {
+    Text::just(scale::count(n as u64)).words(if n == 1 { one } else { many })
+}
+
+fn facts(run: &Run) -> Vec<Text> {
+    vec![
+        Text::of("Started ")
+            .quoted(&run.started)
+            .words(", took ")
+            .figure(scale::elapsed(run.elapsed_s))
+            .words(", target ")
+            .quoted(&run.client.target)
+            .words(", infergate ")
+            .quoted(&run.client.version),
+        Text::of("Run ")
+            .quoted(&run.id)
+            .words(", spec digest ")
+            .quoted(&run.spec.digest.short())
+            .words(", definitions ")
+            .quoted(&run.definition),
+    ]
+}
+
+fn stage_view(stage: &StageSummary, notes: &mut Notes) -> StageView {
+    let pooled = &stage.pooled;
+    let mut latencies = Vec::new();
+    for metric in LATENCIES {
+        if let Some(distribution) = pooled.distributions.get(&metric) {
+            latency_rows(&mut latencies, metric, None, distribution, notes);
+        }
+        for (class, summary) in &stage.classes {
+            if let Some(distribution) = summary.distributions.get(&metric) {
+                latency_rows(&mut latencies, metric, Some(class), distribution, notes);
+            }
+        }
+    }
+    StageView {
+        name: Text::value(&stage.name),
+        load: load(stage),
+        invalid: stage.invalid.iter().map(words::invalid).collect(),
+        counts: Text::just(scale::count(pooled.scheduled))
+            .words(" scheduled, ")
+            .figure(scale::count(pooled.sent))
+            .words(" sent, ")
+            .figure(scale::count(
+                pooled.count(crate::sample::OutcomeKind::Completed),
+            ))
+            .words(" completed, ")
+            .then(outcomes::share(pooled.errors(), pooled.counted()))
+            .words(" failed"),
+        failed: outcomes::failures(&pooled.outcomes),
+        goodput: pooled.attainment.as_ref().map(|attainment| {
+            Text::just(scale::value(
+                Unit::RequestsPerSecond,
+                pooled.rates.goodput_rps,
+            ))
+            .words(" good, attainment ")
+            .then(outcomes::share(attainment.good, attainment.of))
+        }),
+        clauses: clauses(stage),
+        latencies,
+        throughput: throughput(pooled),
+        client: client(&stage.health),
+        errors: pooled
+            .errors
+            .iter()
+            .map(|(text, count)| ErrorRow {
+                text: Text::value(text),
+                count: Text::just(scale::count(*count)),
+            })
+            .collect(),
+    }
+}
+
+fn load(stage: &StageSummary) -> Text {
+    let load = match (stage.rate_rps, stage.users) {
+        (Some(rate), _) => {
+            Text::of("open loop at ").figure(scale::value(Unit::RequestsPerSecond, rate))
+        }
+        (None, Some(users)) => Text::of("closed loop of ")
+            .figure(scale::count(users.into()))
+            .words(if users == 1 { " user" } else { " users" }),
+        (None, None) => Text::of("load"),
+    };
+    load.words(" over ")
+        .figure(scale::elapsed(stage.window_s))
+        .words(if stage.from_schedule {
+            ", latencies from the scheduled instant"
+        } else {
+            ", latencies from the send"
+        })
+}
+
+/// `TTFT 98.82 % (1,423 of 1,440)` for all, and for each class where there are several.
+fn clauses(stage: &StageSummary) -> Vec<Text> {
+    let of = |class: Option<&str>, summary: &ClassSummary| -> Vec<Text> {
+        let Some(attainment) = &summary.attainment else {
+            return Vec::new();
+        };
+        attainment
+            .clauses
+            .iter()
+            .map(|(clause, count)| {
+                let mut text = Text::of(outcomes::label(*clause));
+                if let Some(class) = class {
+                    text = text.words(" of ").quoted(class);
+                }
+                text.words(" met by ")
+                    .then(outcomes::share(count.met, count.of))
+            })
+            .collect()
+    };
+    if stage.classes.is_empty() {
+        return of(None, &stage.pooled);
+    }
+    stage
+        .classes
+        .iter()
+        .flat_map(|(class, summary)| of(Some(class), summary))
+        .collect()
+}
+
+fn throughput(class: &ClassSummary) -> Text {
+    let rates = class.rates;
+    let [offered, sent, completed] = scale::row(
+        Unit::RequestsPerSecond,
+        [rates.offered_rps, rates.sent_rps, rates.completed_rps],
+    );
+    let text = Text::of("offered ")
+        .figure(offered)
+        .words(", sent ")
+        .figure(sent)
+        .words(", completed ")
+        .figure(completed)
+        .words("; output ")
+        .figure(scale::value(Unit::TokensPerSecond, rates.output_tps))
+        .words(", input ")
+        .figure(scale::value(Unit::TokensPerSecond, rates.input_tps));
+    match class.tokens.output_source {
+        Some(TokenSource::Events) => text.words(
+            " (output tokens counted as events, a lower bound: the target reports no usage)",
+        ),
+        Some(TokenSource::Usage) | None => text,
+    }
+}
+
+fn client(health: &ClientHealth) -> Text {
+    let seconds = |s: f64| scale::value(Unit::Seconds, s);
+    let mut text = Text::of("requests left ")
+        .figure(seconds(health.lateness_p50_s))
+        .words(" late at the median, ")
+        .figure(seconds(health.lateness_p99_s))
+        .words(" at p99");
+    if let Some(share) = health.cpu_share {
+        text = text
+            .words("; ")
+            .figure(scale::value(Unit::Proportion, share))
+            .words(" of its CPU");
+    }
+    text = text
+        .words("; in flight ")
+        .figure(scale::mean(health.in_flight_mean))
+        .words(" on average, ")
+        .figure(scale::count(health.in_flight_max.into()))
+        .words(" at most");
+    if health.cap_hits > 0 {
+        text = text
+            .words("; due while the in-flight cap was reached: ")
+            .figure(scale::count(health.cap_hits.into()));
+    }
+    if health.backlog > 0 {
+        text = text
+            .words("; still in flight when the drain ended: ")
+            .figure(scale::count(health.backlog.into()));
+    }
+    text
+}
+
+fn latency_rows(
+    rows: &mut Vec<LatencyRow>,
+    metric: Metric,
+    class: Option<&str>,
+    distribution: &Distribution,
+    notes: &mut Notes,
+) {
+    let name = || match class {
+        Some(class) => Text::of(words::metric(metric)).words(" of ").quoted(class),
+        None => Text::of(words::metric(metric)),
+    };
+    let quantiles = Quantile::STANDARD.map(|q| distribution.quantiles.get(&q).copied());
+    let succeeded = quantiles.map(|q| q.map(|q| q.value_s));
+    let adjusted = quantiles.map(|q| q.map(|q| q.adjusted_s.unwrap_or(f64::INFINITY)));
+    // Both rows at one scale.
+    let numbers: [f64; 8] =
+        std::array::from_fn(|i| if i < 4 { succeeded[i] } else { adjusted[i - 4] }.unwrap_or(0.0));
+    let texts = scale::row(Unit::Seconds, numbers);
+    rows.push(row(name(), succeeded, &texts[..4], distribution.n, notes));
+    if distribution.failed > 0 {
+        notes.adjusted = true;
+        let n = distribution.n + distribution.failed;
+        rows.push(row(
+            name().words(", adjusted"),
+            adjusted,
+            &texts[4..],
+            n,
+            notes,
+        ));
+    }
+}
+
+fn row(
+    metric: Text,
+    values: [Option<f64>; 4],
+    texts: &[String],
+    n: u64,
+    notes: &mut Notes,
+) -> LatencyRow {
+    let mut cells = Quantile::STANDARD.into_iter().zip(values).zip(texts).map(
+        |((q, value), text)| match value {
+            None => Text::of("–"),
+            Some(value) if value.is_infinite() => Text::just(text.as_str()),
+            Some(_) => Text::just(text.as_str()).words(notes.mark(q, n)),
+        },
+    );
+    let mut next = || cells.next().unwrap_or_default();
+    LatencyRow {
+        metric,
+        n: Text::just(scale::count(n)),
+        p50: next(),
+        p90: next(),
+        p95: next(),
+        p99: next(),
+    }
+}
+
+/// Which explanations the tables need.
+#[derive(Debug, Default)]
+struct Notes {
+    adjusted: bool,
+    coarse: bool,
+    maximum: bool,
+}
+
+impl Notes {
+    /// What to print behind a quantile of n values: it needs 10 of them beyond it, `n (1 − q) ≥ 10`;
+    /// with 3 to 10 it is coarse, with fewer it is essentially the largest value.
+    ///
+    /// p95 of 200 values is supported, of 100 coarse, of 40 the maximum.
+    fn mark(&mut self, q: Quantile, n: u64) -> &'static str {
+        // Rounded, for 200 × (1 − 0.95) is 9.99… in binary.
+        let beyond = (n as f64 * (1.0 - q.fraction()) * 1e6).round() / 1e6;
+        if beyond >= 10.0 {
+            ""
+        } else if beyond >= 3.0 {
+            self.coarse = true;
+            ", coarse"
+        } else {
+            self.maximum = true;
+            ", near max"
+        }
+    }
+
+    fn texts(&self) -> Vec<Text> {
+        let mut out = Vec::new();
+        if self.adjusted {
+            out.push(Text::of(
+                "adjusted: every failed request counts as infinitely slow; gates judge these percentiles",
+            ));
+        }
+        if self.coarse {
+            out.push(Text::of(
+                "coarse: only 3 to 10 values lie beyond this percentile; it can't gate",
+            ));
+        }
+        if self.maximum {
+            out.push(Text::of(
+                "near max: fewer than 3 values lie beyond this percentile, so it is essentially the largest value; it can't gate",
+            ));
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_needs_ten_values_beyond_it() {
+        let mut notes = Notes::default();
+        assert_eq!(notes.mark(Quantile::P95, 200), "");
+        assert_eq!(notes.mark(Quantile::P95, 199), ", coarse");
+        assert_eq!(notes.mark(Quantile::P95, 60), ", coarse");
+        assert_eq!(notes.mark(Quantile::P95, 59), ", near max");
+        assert_eq!(notes.mark(Quantile::P50, 20), "");
+        assert_eq!(notes.texts().len(), 2);
+    }
+}

@@ -1,0 +1,289 @@
+//! The report of a comparison, in every situation that it has words for.
+
+use crate::metric::Cell;
+use crate::report::json::{ReportFile, ReportFileError};
+use crate::report::{Sides, build, markdown, text};
+use crate::spec::Limit;
+use crate::summary::{InvalidReason, Run};
+use crate::verdict::{
+    CellState, Design, Finding, Judgement, PinDifference, Reading, Reason, Verdict,
+};
+
+use super::fixture::{
+    advice, error_ratio, evidence, finding, healthy, judgement, regression, runs, version_pin,
+};
+
+/// Renders a judgement in every format and compares each with its snapshot.
+fn check(name: &str, judgement: &Judgement, baseline: &[Run], candidate: &[Run]) {
+    let reproduce = ["infergate compare infergate-out/chat-8b".to_owned()];
+    let sides = Sides {
+        title: "chat-8b",
+        baseline,
+        candidate,
+        reproduce: &reproduce,
+    };
+    let model = build(judgement, &sides);
+    insta::assert_snapshot!(format!("{name}.md"), markdown::report(&model));
+    insta::assert_snapshot!(format!("{name}.txt"), text::plain(&text::report(&model)));
+    let file = ReportFile::new(judgement, &sides);
+    assert_eq!(ReportFile::parse(&file.render()).unwrap(), file);
+    assert_eq!(&file.judgement(), judgement);
+}
+
+#[test]
+fn pass() {
+    check(
+        "pass",
+        &judgement(Verdict::Pass, healthy()),
+        &runs("b", "0.11.0", 1.0),
+        &runs("c", "0.12.0", 1.0),
+    );
+}
+
+#[test]
+fn the_report_file() {
+    let (baseline, candidate) = (runs("b", "0.11.0", 1.0), runs("c", "0.12.0", 1.31));
+    let sides = Sides {
+        title: "chat-8b",
+        baseline: &baseline,
+        candidate: &candidate,
+        reproduce: &[],
+    };
+    let mut judgement = regression();
+    judgement.findings.truncate(2);
+    let json = ReportFile::new(&judgement, &sides).render();
+    insta::assert_snapshot!("report.json", json);
+    let newer = json.replace("infergate.report/1", "infergate.report/2");
+    assert!(matches!(
+        ReportFile::parse(&newer),
+        Err(ReportFileError::OtherFormat { .. })
+    ));
+    assert!(matches!(
+        ReportFile::parse("{}"),
+        Err(ReportFileError::Malformed(_))
+    ));
+}
+
+#[test]
+fn a_regression() {
+    check(
+        "regression",
+        &regression(),
+        &runs("b", "0.11.0", 1.0),
+        &runs("c", "0.12.0", 1.31),
+    );
+}
+
+#[test]
+fn undecided() {
+    let mut findings = healthy();
+    findings[2] = finding("ttft.p95", CellState::Suspect, 0.3, 0.17);
+    findings[4] = finding("e2e.p95", CellState::Inconclusive, 8.5, 0.052);
+    findings[4].evidence = Some(evidence(0.11));
+    findings[0].state = CellState::NotResolvable;
+    findings.sort_by_key(|f| f.state);
+    let mut judgement = judgement(Verdict::Undecided, findings);
+    judgement.advice = vec![advice(
+        "Take 3 more pairs, which reach the last look",
+        Some("infergate ab chat-8b --resume infergate-out"),
+    )];
+    check(
+        "undecided",
+        &judgement,
+        &runs("b", "0.11.0", 1.0),
+        &runs("c", "0.12.0", 1.1),
+    );
+}
+
+#[test]
+fn invalid() {
+    let mut findings = healthy();
+    for finding in &mut findings[2..4] {
+        finding.state = CellState::Invalid;
+        finding.reason = Some(Reason::ClientFault {
+            what: "requests left late in 2 of 3 candidate runs".to_owned(),
+        });
+        finding.candidate = None;
+        finding.change = None;
+        finding.evidence = None;
+    }
+    findings[4].state = CellState::Missing;
+    findings[4].candidate = None;
+    findings[4].change = None;
+    findings[4].reason = Some(Reason::Absent {
+        why: "the stage `steady` streamed no tokens".to_owned(),
+    });
+    findings.sort_by_key(|f| f.state);
+    let mut candidate = runs("c", "0.12.0", 1.0);
+    candidate[1].stages[0].invalid = vec![
+        InvalidReason::Late {
+            p99_s: 0.041,
+            limit_s: 0.025,
+        },
+        InvalidReason::ClientCpu { share: 0.97 },
+    ];
+    let mut judgement = judgement(Verdict::Invalid, findings);
+    judgement.advice = vec![advice(
+        "Give the client a machine of its own and run again",
+        None,
+    )];
+    check("invalid", &judgement, &runs("b", "0.11.0", 1.0), &candidate);
+}
+
+#[test]
+fn incomparable_pins() {
+    let mut findings = healthy();
+    for finding in &mut findings {
+        finding.state = CellState::Incomparable;
+        finding.change = None;
+        finding.evidence = None;
+    }
+    let mut judgement = judgement(Verdict::Undecided, findings);
+    judgement.pins = vec![
+        PinDifference {
+            pin: "hardware.gpu".parse().unwrap(),
+            baseline: Some("NVIDIA H100 80GB HBM3".to_owned()),
+            candidate: Some("NVIDIA H200".to_owned()),
+            under_test: false,
+            blocks: true,
+        },
+        PinDifference {
+            pin: "precision.kv_cache".parse().unwrap(),
+            baseline: None,
+            candidate: Some("fp8".to_owned()),
+            under_test: false,
+            blocks: true,
+        },
+        version_pin(),
+    ];
+    check(
+        "incomparable",
+        &judgement,
+        &runs("b", "0.11.0", 1.0),
+        &runs("c", "0.12.0", 1.0),
+    );
+}
+
+#[test]
+fn assumed_noise_and_a_policy_that_passes() {
+    let mut findings = healthy();
+    for finding in &mut findings {
+        finding.state = CellState::NotResolvable;
+        finding.evidence = Some(evidence(0.087));
+    }
+    let mut judgement = judgement(Verdict::Undecided, findings);
+    judgement.exit = crate::exit::Exit::Pass;
+    judgement.policy = Some("`gate.undecided: pass` lets an undecided gate through".to_owned());
+    judgement.design = Design::Unpaired {
+        baseline: 3,
+        candidate: 3,
+    };
+    judgement.pins = Vec::new();
+    judgement.caveats = vec![
+        "There is no archive of this environment, so noise of 3 % a run is assumed".to_owned(),
+    ];
+    judgement.advice = vec![advice(
+        "Measure the noise once",
+        Some("infergate calibrate chat-8b --sessions 4"),
+    )];
+    check(
+        "assumed_noise",
+        &judgement,
+        &runs("b", "0.11.0", 1.0),
+        &runs("c", "0.11.0", 1.0),
+    );
+}
+
+#[test]
+fn the_same_run_twice() {
+    let mut judgement = judgement(Verdict::Undecided, Vec::new());
+    judgement.design = Design::SameRun;
+    judgement.pins = Vec::new();
+    judgement.caveats = Vec::new();
+    let one = &runs("b", "0.11.0", 1.0)[..1];
+    check("same_run", &judgement, one, one);
+}
+
+#[test]
+fn an_absolute_limit_that_the_baseline_breaks_too() {
+    let mut findings = healthy();
+    findings[1] = error_ratio(CellState::Regressed, 0.012, 0.013);
+    findings[1].reason = Some(Reason::Inherited);
+    findings[3] = Finding {
+        cell: Cell {
+            class: Some("chat".to_owned()),
+            ..findings[2].cell.clone()
+        },
+        limit: Some(Limit::AtMost(1.0)),
+        candidate: Some(Reading {
+            value: None,
+            n: 4100,
+        }),
+        change: None,
+        reason: Some(Reason::CandidateFailed),
+        state: CellState::Regressed,
+        ..findings[2].clone()
+    };
+    findings.sort_by_key(|f| f.state);
+    let mut judgement = judgement(Verdict::Regression, findings);
+    judgement.pins.push(PinDifference {
+        pin: "engine.args".parse().unwrap(),
+        baseline: Some("--max-num-seqs 256".to_owned()),
+        candidate: Some("--max-num-seqs 512".to_owned()),
+        under_test: true,
+        blocks: false,
+    });
+    judgement.pins.push(PinDifference {
+        pin: "hardware.driver".parse().unwrap(),
+        baseline: Some("570.86".to_owned()),
+        candidate: None,
+        under_test: false,
+        blocks: false,
+    });
+    check(
+        "inherited",
+        &judgement,
+        &runs("b", "0.11.0", 1.0),
+        &runs("c", "0.12.0", 1.0),
+    );
+}
+
+#[test]
+fn sixty_cells() {
+    let mut findings = Vec::new();
+    for users in [1, 2, 4, 8, 16, 32] {
+        for (i, metric) in [
+            "goodput",
+            "attainment",
+            "ttft.p50",
+            "ttft.p95",
+            "ttft.p99",
+            "tpot.p50",
+            "tpot.p95",
+            "itl.p99",
+            "e2e.p95",
+            "output_throughput",
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let mut finding = finding(metric, CellState::Ok, 0.9, 0.001);
+            finding.cell.stage = Some(format!("sweep@{users}"));
+            finding.gated = i % 5 == 0 && users > 2;
+            if users == 32 && metric == "goodput" {
+                finding = Finding {
+                    cell: finding.cell,
+                    ..super::fixture::finding(metric, CellState::Regressed, 0.9, -0.4)
+                };
+            }
+            findings.push(finding);
+        }
+    }
+    findings.sort_by_key(|f| f.state);
+    check(
+        "sixty_cells",
+        &judgement(Verdict::Regression, findings),
+        &[],
+        &[],
+    );
+}

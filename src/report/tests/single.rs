@@ -1,0 +1,58 @@
+//! The report of one run.
+
+use std::collections::BTreeMap;
+
+use crate::metric::Metric;
+use crate::report::{markdown, run, text};
+use crate::sample::OutcomeKind;
+use crate::summary::{InvalidReason, Run, RunEnd};
+
+use super::fixture::{self, distribution};
+
+fn check(name: &str, subject: &Run) {
+    let model = run::build(subject);
+    insta::assert_snapshot!(format!("{name}.md"), markdown::run(&model));
+    insta::assert_snapshot!(format!("{name}.txt"), text::plain(&text::run(&model)));
+}
+
+#[test]
+fn one_run() {
+    check(
+        "one_run",
+        &fixture::run("20261129T190000Z-4f1c2a9be012-a1b2", "0.12.0", 1.0),
+    );
+}
+
+#[test]
+fn one_run_with_failures_few_samples_and_a_late_client() {
+    let mut run = fixture::run("20261129T190000Z-4f1c2a9be012-a1b2", "0.12.0", 1.0);
+    run.end = RunEnd::Complete;
+    let mut stage = fixture::stage("sweep@4", 1.0);
+    (stage.from_schedule, stage.rate_rps, stage.users) = (false, None, Some(4));
+    stage.window_s = 45.0;
+    stage.pooled = fixture::class(90, 1.0);
+    stage.pooled.outcomes = BTreeMap::from([
+        (OutcomeKind::Completed, 80),
+        (OutcomeKind::Timeout, 7),
+        (OutcomeKind::HttpError, 3),
+    ]);
+    stage.pooled.errors = BTreeMap::from([
+        (
+            "CUDA out of memory | see <https://x.example> @octocat".to_owned(),
+            3,
+        ),
+        ("first token after 60s".to_owned(), 7),
+    ]);
+    stage.pooled.distributions = BTreeMap::from([
+        (Metric::Ttft, distribution(80, 10, 0.12)),
+        (Metric::E2e, distribution(80, 10, 3.4)),
+    ]);
+    let mut chat = stage.pooled.clone();
+    chat.distributions = BTreeMap::from([(Metric::Ttft, distribution(40, 0, 0.1))]);
+    stage.classes = BTreeMap::from([("chat".to_owned(), chat)]);
+    stage.health.cap_hits = 2;
+    stage.health.backlog = 1;
+    stage.invalid = vec![InvalidReason::SentShort { ratio: 0.93 }];
+    run.stages.push(stage);
+    check("one_run_invalid", &run);
+}

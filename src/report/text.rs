@@ -1,0 +1,242 @@
+//! Reports for a terminal or a log: short lines with a tone each, which the terminal may colour.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::model::{CellRow, LatencyRow, ReportModel, RunModel, StageView, Tone};
+use super::span::Text;
+
+/// Most rows of cells within their limits; the Markdown report has them all.
+const WITHIN: usize = 12;
+
+/// One line with what it means. Its text holds no control characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// What it means.
+    pub tone: Tone,
+    /// The line, without its end.
+    pub text: String,
+}
+
+/// A comparison: headline, gated cells worst first, what to do.
+pub fn report(model: &ReportModel) -> Vec<Line> {
+    let mut out = Page::default();
+    out.line(model.tone, model.headline.plain());
+    for text in &model.lead {
+        out.item(Tone::Neutral, text);
+    }
+    out.gap();
+    out.item(Tone::Faint, &model.environment.design);
+    for text in &model.environment.under_test {
+        out.item(Tone::Neutral, text);
+    }
+    for text in &model.environment.blocking {
+        out.item(Tone::Unsure, text);
+    }
+    for text in &model.environment.caveats {
+        out.item(Tone::Faint, text);
+    }
+    let shown = model.within.rows.len().min(WITHIN);
+    let urgent = [&model.broken, &model.unmeasured, &model.undecided];
+    let rows: Vec<&CellRow> = urgent
+        .iter()
+        .flat_map(|table| &table.rows)
+        .chain(&model.within.rows[..shown])
+        .collect();
+    if !rows.is_empty() {
+        out.gap();
+        out.cells(&rows);
+        if shown < model.within.rows.len() {
+            let rest = model.within.rows.len() - shown;
+            out.line(
+                Tone::Faint,
+                format!("  … and {rest} more within their limits"),
+            );
+        }
+    }
+    out.gap();
+    for reason in urgent.iter().flat_map(|table| &table.reasons) {
+        let (cells, why) = (reason.cells.plain(), reason.why.plain());
+        out.line(Tone::Unsure, format!("  {cells}: {why}"));
+    }
+    if !model.goodput.is_empty() {
+        out.gap();
+        out.line(Tone::Neutral, "  requests that missed their SLO".to_owned());
+        let mut table = table(["stage", "missed", "baseline", "candidate"], &[2, 3]);
+        for row in &model.goodput {
+            table
+                .add_row([&row.stage, &row.clause, &row.baseline, &row.candidate].map(Text::plain));
+        }
+        out.table(&table, |_| Tone::Neutral);
+    }
+    if !model.caveats.is_empty() {
+        out.gap();
+        for text in &model.caveats {
+            out.line(Tone::Faint, format!("  caveat: {}", text.plain()));
+        }
+    }
+    if !model.advice.is_empty() {
+        out.gap();
+        for row in &model.advice {
+            out.item(Tone::Neutral, &row.text);
+            if let Some(command) = &row.command {
+                out.line(Tone::Neutral, format!("    $ {}", command.plain()));
+            }
+        }
+    }
+    out.lines
+}
+
+/// One run: headline, then each stage.
+pub fn run(model: &RunModel) -> Vec<Line> {
+    let mut out = Page::default();
+    out.line(model.tone, model.headline.plain());
+    if !model.setup.is_empty() {
+        out.item(Tone::Faint, &model.setup);
+    }
+    for text in &model.facts {
+        out.item(Tone::Faint, text);
+    }
+    for stage in &model.stages {
+        out.gap();
+        out.stage(stage);
+    }
+    if !model.notes.is_empty() {
+        out.gap();
+        for text in &model.notes {
+            out.item(Tone::Faint, text);
+        }
+    }
+    out.lines
+}
+
+/// Lines without colours, each with its end.
+pub fn plain(lines: &[Line]) -> String {
+    let ends = lines.iter().flat_map(|line| [line.text.as_str(), "\n"]);
+    ends.collect()
+}
+
+#[derive(Debug, Default)]
+struct Page {
+    lines: Vec<Line>,
+}
+
+impl Page {
+    fn line(&mut self, tone: Tone, text: String) {
+        self.lines.push(Line { tone, text });
+    }
+
+    fn item(&mut self, tone: Tone, text: &Text) {
+        self.line(tone, format!("  {}", text.plain()));
+    }
+
+    /// One empty line, never two.
+    fn gap(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.text.is_empty()) {
+            self.line(Tone::Neutral, String::new());
+        }
+    }
+
+    fn cells(&mut self, rows: &[&CellRow]) {
+        let header = [
+            "cell",
+            "baseline",
+            "candidate",
+            "change [95 %]",
+            "limit",
+            "state",
+        ];
+        let mut table = table(header, &[1, 2]);
+        for row in rows {
+            table.add_row([
+                row.cell.plain(),
+                row.baseline.plain(),
+                row.candidate.plain(),
+                row.change.plain(),
+                row.limit.plain(),
+                match &row.resolvable {
+                    None => row.state.plain(),
+                    Some(size) => format!("{} (visible from {})", row.state.plain(), size.plain()),
+                },
+            ]);
+        }
+        self.table(&table, |i| {
+            rows.get(i).map_or(Tone::Neutral, |row| row.tone)
+        });
+    }
+
+    fn stage(&mut self, stage: &StageView) {
+        self.line(
+            Tone::Neutral,
+            format!("{}: {}", stage.name.plain(), stage.load.plain()),
+        );
+        for text in &stage.invalid {
+            self.line(Tone::Unsure, format!("  invalid: {}", text.plain()));
+        }
+        self.line(
+            Tone::Neutral,
+            format!("  requests    {}", stage.counts.plain()),
+        );
+        if let Some(text) = &stage.failed {
+            self.line(Tone::Unsure, format!("  incomplete  {}", text.plain()));
+        }
+        if let Some(text) = &stage.goodput {
+            self.line(Tone::Neutral, format!("  goodput     {}", text.plain()));
+        }
+        for text in &stage.clauses {
+            self.line(Tone::Neutral, format!("  slo         {}", text.plain()));
+        }
+        self.line(
+            Tone::Neutral,
+            format!("  throughput  {}", stage.throughput.plain()),
+        );
+        self.line(
+            Tone::Faint,
+            format!("  client      {}", stage.client.plain()),
+        );
+        if !stage.latencies.is_empty() {
+            let header = ["latency", "n", "p50", "p90", "p95", "p99"];
+            let mut table = table(header, &[1, 2, 3, 4, 5]);
+            for row in &stage.latencies {
+                let LatencyRow {
+                    metric,
+                    n,
+                    p50,
+                    p90,
+                    p95,
+                    p99,
+                } = row;
+                table.add_row([metric, n, p50, p90, p95, p99].map(Text::plain));
+            }
+            self.table(&table, |_| Tone::Neutral);
+        }
+        for row in &stage.errors {
+            self.line(
+                Tone::Unsure,
+                format!("  error × {}: {}", row.count.plain(), row.text.plain()),
+            );
+        }
+    }
+
+    /// The header is faint; a row never wraps, so rows are lines.
+    fn table(&mut self, table: &Table, tone: impl Fn(usize) -> Tone) {
+        for (i, line) in table.lines().enumerate() {
+            let tone = i.checked_sub(1).map_or(Tone::Faint, &tone);
+            self.line(tone, format!("  {}", line.trim_end()));
+        }
+    }
+}
+
+fn table<const N: usize>(header: [&str; N], right: &[usize]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header);
+    for (i, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if right.contains(&i) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}

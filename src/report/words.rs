@@ -1,0 +1,299 @@
+//! What things are called: metrics, directions, states, reasons, designs, in plain words.
+
+use crate::metric::{Cell, Kind, Metric, Statistic};
+use crate::summary::InvalidReason;
+use crate::unit::scale::{self, Unit};
+use crate::verdict::{CellState, Change, Design, Evidence, Finding, Reason};
+
+use super::span::Text;
+
+/// A metric as people say it.
+pub(super) const fn metric(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Ttft => "TTFT",
+        Metric::Ttfa => "TTFA",
+        Metric::Tpot => "TPOT",
+        Metric::Itl => "ITL",
+        Metric::ChunkGap => "chunk gap",
+        Metric::MaxStall => "max stall",
+        Metric::E2e => "E2E",
+        Metric::Goodput => "goodput",
+        Metric::Attainment => "attainment",
+        Metric::RequestThroughput => "request throughput",
+        Metric::OutputThroughput => "output throughput",
+        Metric::InputThroughput => "input throughput",
+        Metric::TotalThroughput => "total throughput",
+        Metric::ErrorRatio => "error ratio",
+        Metric::TruncatedRatio => "truncated ratio",
+    }
+}
+
+/// `TTFT p95 of chat in steady`, with the names quoted.
+pub(super) fn cell(cell: &Cell) -> Text {
+    let mut text = Text::of(metric(cell.metric.metric()));
+    match cell.metric.statistic() {
+        Statistic::Quantile(q) => text = text.words(" ").figure(q.to_string()),
+        Statistic::Mean => text = text.words(" mean"),
+        Statistic::Value => {}
+    }
+    if let Some(class) = &cell.class {
+        text = text.words(" of ").quoted(class);
+    }
+    match &cell.stage {
+        Some(stage) => text.words(" in ").quoted(stage),
+        None => text.words(" over all stages"),
+    }
+}
+
+/// Which way a change goes, as a word; `no change` where it prints as zero.
+fn direction(metric: Metric, estimate: f64) -> &'static str {
+    if (estimate * 1e4).round() == 0.0 {
+        return "no change";
+    }
+    let up = estimate > 0.0;
+    match metric.kind() {
+        Kind::Distribution if up => "slower",
+        Kind::Distribution => "faster",
+        Kind::Rate if up => "more",
+        Kind::Rate => "less",
+        Kind::Proportion if up => "higher",
+        Kind::Proportion => "lower",
+    }
+}
+
+/// The best estimate of a change.
+const fn estimate(change: Change) -> f64 {
+    match change {
+        Change::Ratio { estimate, .. } | Change::Points { estimate, .. } => estimate,
+    }
+}
+
+/// `+31.2 %` or `−1.23 pp`.
+fn signed(change: Change, value: f64) -> String {
+    match change {
+        Change::Ratio { .. } => scale::change(value),
+        Change::Points { .. } => scale::points(value),
+    }
+}
+
+/// `[+27.9 %, +34.6 %]`.
+fn interval(change: Change) -> Text {
+    let (Change::Ratio { low, high, .. } | Change::Points { low, high, .. }) = change;
+    Text::of("[")
+        .figure(signed(change, low))
+        .words(", ")
+        .figure(signed(change, high))
+        .words("]")
+}
+
+/// `+31.2 % [+27.9 %, +34.6 %] slower`.
+pub(super) fn change(metric: Metric, change: Change) -> Text {
+    Text::just(signed(change, estimate(change)))
+        .words(" ")
+        .then(interval(change))
+        .words(" ")
+        .words(direction(metric, estimate(change)))
+}
+
+/// `31.2 % slower [+27.9 %, +34.6 %]`, to follow "is".
+fn change_said(metric: Metric, change: Change) -> Text {
+    let size = signed(change, estimate(change))
+        .trim_start_matches(['+', '−'])
+        .to_owned();
+    match direction(metric, estimate(change)) {
+        "no change" => Text::of("unchanged ").then(interval(change)),
+        word => Text::just(size)
+            .words(" ")
+            .words(word)
+            .words(" ")
+            .then(interval(change)),
+    }
+}
+
+/// One finding as a sentence: `TTFT p95 in steady is 31.2 % slower [+27.9 %, +34.6 %], limit:
+/// worse by 15 % and 10 ms`.
+pub(super) fn sentence(finding: &Finding) -> Text {
+    let metric = finding.cell.metric.metric();
+    let absolute = finding.limit.is_some_and(|limit| !limit.is_relative());
+    let mut text = cell(&finding.cell);
+    let candidate = finding.candidate.map(|reading| reading.value);
+    text = match (finding.state, &finding.reason, finding.change, candidate) {
+        (CellState::Missing, _, _, _) => text.words(" is missing"),
+        (CellState::Invalid, _, _, _) => text.words(" could not be measured"),
+        (CellState::Incomparable, _, _, _) => text.words(" was not compared"),
+        (_, Some(Reason::FellToZero), _, _) => text.words(" fell to zero"),
+        (_, _, _, Some(None)) => {
+            text.words(" is ∞: too many requests failed for it to have a value")
+        }
+        (_, _, _, Some(Some(value))) if absolute => text
+            .words(" is ")
+            .figure(scale::value(metric.unit(), value)),
+        (_, _, Some(change), _) => text.words(" is ").then(change_said(metric, change)),
+        (_, _, None, _) => text.words(" is ").words(finding.state.label()),
+    };
+    match finding.limit {
+        Some(limit) => text
+            .words(", limit: ")
+            .figure(limit.describe(metric).to_string()),
+        None => text,
+    }
+    .capitalised()
+}
+
+/// Why a finding's state is what it is, where a table of numbers does not say.
+pub(super) fn why(finding: &Finding) -> Option<Text> {
+    let reason = finding.reason.as_ref().map(reason);
+    let state = match finding.state {
+        CellState::Suspect => Some("worse than its limit by estimate, not yet beyond doubt"),
+        CellState::Implausible => Some("too good to be believed unseen: look at what ran"),
+        CellState::Inconclusive => {
+            Some("neither a break of the limit nor the absence of one is shown")
+        }
+        CellState::NotResolvable => {
+            Some("the limit is finer than this noise lets these repeats see")
+        }
+        CellState::NotFinished => Some("sampling stopped at the first regression"),
+        CellState::New => Some("not in the baseline"),
+        CellState::Regressed
+        | CellState::Invalid
+        | CellState::Missing
+        | CellState::Incomparable
+        | CellState::Improved
+        | CellState::Ok => None,
+    };
+    let parts: Vec<Text> = reason.into_iter().chain(state.map(Text::of)).collect();
+    (!parts.is_empty()).then(|| Text::join(parts, "; "))
+}
+
+/// The smallest change that an undecided cell's repeats can show, as `6.30 %`.
+pub(super) fn resolvable(finding: &Finding) -> Option<Text> {
+    match finding.state {
+        CellState::Suspect | CellState::Inconclusive | CellState::NotResolvable => {}
+        CellState::Regressed
+        | CellState::Invalid
+        | CellState::Missing
+        | CellState::Incomparable
+        | CellState::Implausible
+        | CellState::NotFinished
+        | CellState::New
+        | CellState::Improved
+        | CellState::Ok => return None,
+    }
+    let smallest = finding.evidence?.resolvable?;
+    let size = match finding.cell.metric.metric().kind() {
+        Kind::Proportion => scale::points(smallest),
+        Kind::Distribution | Kind::Rate => scale::change(smallest),
+    };
+    Some(Text::just(size.trim_start_matches('+')))
+}
+
+/// `3 pairs`: the repeats behind a finding.
+pub(super) fn repeats_of(evidence: Evidence, design: &Design) -> Text {
+    let (one, many) = match design {
+        Design::Interleaved { .. } => (" pair", " pairs"),
+        Design::Stored { .. } => (" candidate run", " candidate runs"),
+        Design::SameRun | Design::Unpaired { .. } => (" run", " runs"),
+    };
+    Text::just(scale::count(evidence.repeats.into())).words(if evidence.repeats == 1 {
+        one
+    } else {
+        many
+    })
+}
+
+fn reason(reason: &Reason) -> Text {
+    match reason {
+        Reason::CandidateFailed => {
+            Text::of("the candidate's requests failed or were shed, the baseline's were not")
+        }
+        Reason::BothFailed => Text::of("too many requests failed on both sides"),
+        Reason::Inherited => Text::of("inherited: the baseline breaks this limit as well"),
+        Reason::ClientFault { what } => Text::of("the client was at fault: ").prose(what),
+        Reason::Absent { why } => Text::of("no value: ").prose(why),
+        Reason::FewSamples { n, needed } => Text::just(scale::count(*n))
+            .words(" values a run, ")
+            .figure(scale::count(*needed))
+            .words(" are needed for this percentile"),
+        Reason::FellToZero => Text::of("zero on every candidate run and not on the baseline"),
+        Reason::WorkChanged => {
+            Text::of("the sides did different work: tokens or completions differ")
+        }
+        Reason::OnThisRun => Text::of("judged on this run alone, without a baseline"),
+        Reason::Advisory { what } => Text::of("advisory only: ").prose(what),
+        Reason::Informational => Text::of("informational by the spec"),
+    }
+}
+
+/// How the runs were taken, as a sentence.
+pub(super) fn design(design: &Design) -> Text {
+    let counted = |n: u32, one: &'static str, many: &'static str| {
+        Text::just(scale::count(n.into())).words(if n == 1 { one } else { many })
+    };
+    let looks = |looks: &[u32]| {
+        Text::join(
+            looks.iter().map(|n| Text::just(scale::count((*n).into()))),
+            ", ",
+        )
+    };
+    match design {
+        Design::Interleaved { pairs, looks: at } => counted(*pairs, " interleaved pair", " interleaved pairs")
+            .words(" of runs in one session, looked at after ")
+            .then(looks(at))
+            .words(if at.len() == 1 { " pairs" } else { " pairs, stopping once all is decided" }),
+        Design::Stored {
+            sessions,
+            runs,
+            looks: at,
+        } => counted(*runs, " candidate run", " candidate runs")
+            .words(" against ")
+            .then(counted(*sessions, " stored session", " stored sessions"))
+            .words(", looked at after ")
+            .then(looks(at))
+            .words(" candidate runs"),
+        Design::SameRun => Text::of("one run on both sides, so there is no change to see"),
+        Design::Unpaired {
+            baseline,
+            candidate,
+        } => counted(*baseline, " baseline run", " baseline runs")
+            .words(" and ")
+            .then(counted(*candidate, " candidate run", " candidate runs"))
+            .words(", neither interleaved nor stored sessions: drift of the machine cannot be told from a change"),
+    }
+}
+
+/// What the client did wrong and what to do about it.
+pub(super) fn invalid(reason: &InvalidReason) -> Text {
+    let seconds = |s: f64| scale::value(Unit::Seconds, s);
+    let share = |s: f64| scale::value(Unit::Proportion, s);
+    match reason {
+        InvalidReason::Late { p99_s, limit_s } => Text::of("requests left late: p99 ")
+            .figure(seconds(*p99_s))
+            .words(", allowed ")
+            .figure(seconds(*limit_s))
+            .words("; give the client more cores or keep other work off its machine"),
+        InvalidReason::SentShort { ratio } => Text::of("only ")
+            .figure(share(*ratio))
+            .words(" of the offered requests were sent though the in-flight cap was not reached, 99 % are needed; lower the rate or use a faster client machine"),
+        InvalidReason::ClientCpu { share: used } => Text::of("the client used ")
+            .figure(share(*used))
+            .words(" of its CPU, 90 % is allowed; give it more cores or lower the rate"),
+        InvalidReason::TokensOffPlan {
+            input,
+            output,
+            limit,
+        } => Text::of("tokens are off the plan by ")
+            .figure(scale::change(*input))
+            .words(" (input) and ")
+            .figure(scale::change(*output))
+            .words(" (output), ")
+            .figure(share(*limit))
+            .words(" is allowed; check that the model and tokenizer are the pinned ones and that the engine honours ")
+            .quoted("ignore_eos"),
+        InvalidReason::NoRequests => {
+            Text::of("the window held not one request; lengthen the stage or raise its rate")
+        }
+        InvalidReason::Interrupted => {
+            Text::of("the run was interrupted before the window ended; run it again")
+        }
+    }
+}

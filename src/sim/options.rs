@@ -1,0 +1,181 @@
+//! How an embedded engine behaves: a profile and what is changed about it.
+
+use std::fmt;
+use std::num::NonZeroU32;
+
+use super::SimError;
+use super::fault::Faults;
+use super::profile::{PROFILES, Profile};
+use crate::diag::suggest;
+use crate::unit::Share;
+
+/// How much slower the engine is than its profile: 0.3 is 30 % slower.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Slower {
+    /// Each prompt token.
+    pub prefill: f64,
+    /// Everything but the prompt tokens, in steps that decode.
+    pub decode: f64,
+    /// Every step as a whole.
+    pub all: f64,
+}
+
+/// Whether a stream opens with a chunk that carries the role and no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RoleChunk {
+    /// The role comes with the first text.
+    #[default]
+    None,
+    /// A chunk with the role alone is written as soon as the request is accepted.
+    First,
+}
+
+impl RoleChunk {
+    /// The word on the command line.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::First => "first",
+        }
+    }
+}
+
+/// How answers are cut into chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Tokens in one chunk of a stream.
+    pub tokens_per_chunk: NonZeroU32,
+    /// How the stream of a chat opens.
+    pub role_chunk: RoleChunk,
+    /// How many tokens at the start of a chat's answer are sent as reasoning.
+    pub reasoning: u32,
+    /// Whether usage is reported at all.
+    pub usage: bool,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            tokens_per_chunk: NonZeroU32::MIN,
+            role_chunk: RoleChunk::None,
+            reasoning: 0,
+            usage: true,
+        }
+    }
+}
+
+/// All that decides how an embedded engine behaves.
+///
+/// Displays as the words that make it, in a fixed order, without what is not changed and without
+/// the seed, which only chooses between equivalent paths of noise: `demo --slower-prefill 30%`.
+/// That text is the engine's arguments in provenance.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimOptions {
+    /// The engine.
+    pub profile: &'static Profile,
+    /// The model name to serve instead of the profile's.
+    pub model: Option<String>,
+    /// Chooses the path of the noise.
+    pub seed: u64,
+    /// Slow-downs.
+    pub slower: Slower,
+    /// How answers are cut into chunks.
+    pub shape: Shape,
+    /// What goes wrong.
+    pub faults: Faults,
+}
+
+impl SimOptions {
+    /// An unchanged profile.
+    pub fn new(profile: &'static Profile) -> Self {
+        Self {
+            profile,
+            model: None,
+            seed: 0,
+            slower: Slower::default(),
+            shape: Shape::default(),
+            faults: Faults::default(),
+        }
+    }
+
+    /// An unchanged profile by its name.
+    pub fn named(name: &str) -> Result<Self, SimError> {
+        Profile::find(name)
+            .map(Self::new)
+            .ok_or_else(|| SimError::UnknownProfile {
+                name: name.to_owned(),
+                suggestion: suggest(name, PROFILES.iter().map(|p| p.name)).map(str::to_owned),
+            })
+    }
+
+    /// Refuses what a profile without an engine cannot do: be slower, queue or stall.
+    pub fn check(&self) -> Result<(), SimError> {
+        let needs_engine = [
+            ("--slower-prefill", self.slower.prefill > 0.0),
+            ("--slower-decode", self.slower.decode > 0.0),
+            ("--slower", self.slower.all > 0.0),
+            ("--queue-limit", self.faults.queue_limit.is_some()),
+            ("--stall-share", self.faults.shares.stall() > 0.0),
+        ];
+        match needs_engine.iter().find(|(_, wanted)| *wanted) {
+            Some((flag, _)) if self.profile.constants.is_none() => Err(SimError::NoEngine {
+                profile: self.profile.name,
+                flag,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The model name that is served.
+    pub fn model(&self) -> &str {
+        self.model.as_deref().unwrap_or(self.profile.model)
+    }
+}
+
+impl fmt::Display for SimOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.profile.name)?;
+        if let Some(model) = &self.model {
+            write!(f, " --model {model}")?;
+        }
+        let shares = &self.faults.shares;
+        for (flag, share) in [
+            ("slower-prefill", self.slower.prefill),
+            ("slower-decode", self.slower.decode),
+            ("slower", self.slower.all),
+            ("error-share", shares.error()),
+            ("midstream-error-share", shares.midstream_error()),
+            ("truncate-share", shares.truncate()),
+            ("stall-share", shares.stall()),
+            ("early-stop-share", shares.early_stop()),
+        ] {
+            if share > 0.0 {
+                write!(f, " --{flag} {}", Share::Percent(share))?;
+            }
+        }
+        let faults = &self.faults;
+        if shares.stall() > 0.0 {
+            write!(f, " --stall-for {}", faults.stall_for)?;
+        }
+        if let Some(limit) = faults.queue_limit {
+            write!(f, " --queue-limit {limit}")?;
+        }
+        if let Some(after) = faults.die_after {
+            write!(f, " --die-after {after}")?;
+        }
+        let shape = &self.shape;
+        if shape.tokens_per_chunk > NonZeroU32::MIN {
+            write!(f, " --tokens-per-chunk {}", shape.tokens_per_chunk)?;
+        }
+        if shape.role_chunk != RoleChunk::None {
+            write!(f, " --role-chunk {}", shape.role_chunk.word())?;
+        }
+        if shape.reasoning > 0 {
+            write!(f, " --reasoning {}", shape.reasoning)?;
+        }
+        if !shape.usage {
+            f.write_str(" --no-usage")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! Where a cell breaks, and how that reads.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::metric::Metric;
+
+/// Where a cell breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// Worse than the baseline by this ratio (0.05 is 5 %) and, if given, by `floor` as well.
+    WorseBy {
+        /// The tolerance as a fraction.
+        ratio: f64,
+        /// Smallest absolute difference that counts, in the metric's unit.
+        floor: Option<f64>,
+    },
+    /// Worse than the baseline by this difference of proportions (0.002 is 0.2 pp).
+    WorseByPoints(f64),
+    /// Above this value, in the metric's unit.
+    AtMost(f64),
+    /// Below this value, in the metric's unit.
+    AtLeast(f64),
+}
+
+impl Limit {
+    /// Whether the limit needs a baseline.
+    pub const fn is_relative(self) -> bool {
+        matches!(self, Self::WorseBy { .. } | Self::WorseByPoints(_))
+    }
+
+    /// The limit as text: `worse by 15 % and 10 ms`, `at most 1 s`.
+    pub fn describe(self, metric: Metric) -> LimitText {
+        LimitText {
+            limit: self,
+            metric,
+        }
+    }
+}
+
+/// A limit with its metric, ready to print.
+#[derive(Debug, Clone, Copy)]
+pub struct LimitText {
+    limit: Limit,
+    metric: Metric,
+}
+
+impl fmt::Display for LimitText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use crate::unit::scale;
+        let unit = self.metric.unit();
+        // Limits are round numbers that someone typed, so their trailing zeros go.
+        let plain = |value: f64| {
+            let text = scale::value(unit, value);
+            match text.split_once(' ') {
+                Some((number, unit)) if number.contains('.') => {
+                    format!(
+                        "{} {unit}",
+                        number.trim_end_matches('0').trim_end_matches('.')
+                    )
+                }
+                _ => text,
+            }
+        };
+        let percent = |ratio: f64| (ratio * 1e11).round() / 1e9;
+        match self.limit {
+            Limit::WorseBy { ratio, floor: None } => write!(f, "worse by {} %", percent(ratio)),
+            Limit::WorseBy {
+                ratio,
+                floor: Some(floor),
+            } => {
+                write!(f, "worse by {} % and {}", percent(ratio), plain(floor))
+            }
+            Limit::WorseByPoints(points) => write!(f, "worse by {} pp", percent(points)),
+            Limit::AtMost(value) => write!(f, "at most {}", plain(value)),
+            Limit::AtLeast(value) => write!(f, "at least {}", plain(value)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_print_as_they_were_meant() {
+        let text = |limit: Limit, metric| limit.describe(metric).to_string();
+        assert_eq!(
+            text(
+                Limit::WorseBy {
+                    ratio: 0.15,
+                    floor: Some(0.01)
+                },
+                Metric::Ttft
+            ),
+            "worse by 15 % and 10 ms"
+        );
+        assert_eq!(text(Limit::AtMost(1.0), Metric::Ttft), "at most 1000 ms");
+        assert_eq!(
+            text(Limit::AtMost(0.005), Metric::ErrorRatio),
+            "at most 0.5 %"
+        );
+        assert_eq!(
+            text(Limit::WorseByPoints(0.002), Metric::Attainment),
+            "worse by 0.2 pp"
+        );
+    }
+}

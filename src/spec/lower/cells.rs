@@ -1,0 +1,314 @@
+//! `cells`: each line to the cells that it speaks about, with their limits.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::limit;
+use super::stages::Stages;
+use super::support::{Place, Supported, implied};
+use super::workload::Classes;
+use crate::diag::{Diagnostic, suggest};
+use crate::metric::{Cell, CellMetric, CellMetricError, Kind, Metric, Quantile};
+use crate::spec::diagnostics::Diagnostics;
+use crate::spec::fields::{self, Fields, Shape};
+use crate::spec::limit::Limit;
+use crate::spec::model::{GateCell, Workload};
+use crate::spec::node::Node;
+use crate::spec::values;
+
+const SHAPE: Shape = Shape {
+    known: &[
+        "metric",
+        "stages",
+        "classes",
+        "worse_by",
+        "floor",
+        "at_most",
+        "at_least",
+        "informational",
+    ],
+    later: &["accept", "trade", "evidence"],
+    example: "{metric: ttft.p95, stages: [steady], worse_by: 10%}",
+};
+
+/// All lines; `None` where one of them is wrong.
+pub(super) fn lower(
+    node: &Node,
+    classes: &Classes,
+    stages: &Stages,
+    out: &mut Diagnostics,
+) -> Option<Vec<GateCell>> {
+    let lines = values::items(node, "`cells`", SHAPE.example, out)?;
+    let mut reader = Reader {
+        classes,
+        stages,
+        workload: classes.workload(),
+        seen: BTreeSet::new(),
+        out,
+    };
+    let mut cells = Vec::new();
+    let mut all = true;
+    for line in lines {
+        match reader.line(line) {
+            Some(more) => cells.extend(more),
+            None => all = false,
+        }
+    }
+    all.then_some(cells)
+}
+
+struct Reader<'r> {
+    classes: &'r Classes,
+    stages: &'r Stages,
+    workload: Option<Workload>,
+    /// Cells that have a limit already, and whether it is a relative one.
+    seen: BTreeSet<(Cell, bool)>,
+    out: &'r mut Diagnostics,
+}
+
+impl<'r> Reader<'r> {
+    fn line(&mut self, node: &Node) -> Option<Vec<GateCell>> {
+        let fields = Fields::open(node, "a cell", &SHAPE, self.out)?;
+        let metric_node = fields.need("metric", "metric: ttft.p95", self.out);
+        let metric = metric_node.and_then(|node| metric(node, self.out));
+        let informational = fields.or("informational", false, self.out, |node, out| {
+            values::boolean(node, "`informational`", "informational: true", out)
+        });
+        let limits = metric.and_then(|metric| limit::lower(&fields, metric, self.out));
+        let places = self.places(&fields, metric);
+        let classes = self.class_list(&fields);
+        let (metric, place) = (metric?, &metric_node?.span);
+        let (places, classes) = (places?, classes?);
+        let (limits, informational) = (limits?, informational?);
+
+        let mut supported = Supported {
+            metric,
+            workload: self.workload.as_ref(),
+            informational,
+            too_few: Vec::new(),
+            open: Vec::new(),
+        };
+        let mut cells: Vec<Cell> = Vec::new();
+        for candidate in &places {
+            for class in &classes {
+                if supported.take(candidate, class.as_deref()) {
+                    cells.push(Cell {
+                        stage: candidate.stage.map(|stage| stage.name.clone()),
+                        class: class.clone(),
+                        metric,
+                    });
+                }
+            }
+        }
+        let refused = supported.explain(place, self.out);
+        self.check_slo(metric, &classes, place);
+        if cells.is_empty() && !refused && self.stages.complete() && self.workload.is_some() {
+            self.out.error(
+                "spec::no-stage",
+                place,
+                format!("no stage can carry `{metric}`"),
+                "name its stages, or lengthen one: sweeps, stages with `gate: false` and stages \
+                 with too few requests are left out unless they are named",
+            );
+            return None;
+        }
+        let cells: Vec<GateCell> = cells
+            .iter()
+            .flat_map(|cell| {
+                limits.iter().map(|&limit| GateCell {
+                    cell: cell.clone(),
+                    limit,
+                    informational,
+                })
+            })
+            .collect();
+        self.check_duplicates(&cells, place);
+        Some(cells)
+    }
+
+    /// The stages of a line; `None` where one of them is unknown.
+    fn places(
+        &mut self,
+        fields: &Fields<'_>,
+        metric: Option<CellMetric>,
+    ) -> Option<Vec<Place<'r>>> {
+        let stages = self.stages;
+        let Some(node) = fields.get("stages", self.out) else {
+            if fields.has("stages") {
+                return None;
+            }
+            if metric?.metric().kind() == Kind::Proportion {
+                return Some(vec![Place {
+                    stage: None,
+                    named: false,
+                }]);
+            }
+            return Some(implied(stages));
+        };
+        let mut places = Vec::new();
+        let mut all = true;
+        for item in values::one_or_many(node, "`stages`", self.out) {
+            let Some(name) = values::text(item, "`stages`", "stages: [steady]", self.out) else {
+                all = false;
+                continue;
+            };
+            let mut known = false;
+            for draft in stages.drafts() {
+                let whole = draft.name.as_deref() == Some(name);
+                // A step of a sweep that could not be read may well be right.
+                known |= whole
+                    || draft.steps.is_none() && name.split('@').next() == draft.name.as_deref();
+                for step in draft.steps.iter().flatten() {
+                    if whole || step.name == name {
+                        known = true;
+                        places.push(Place {
+                            stage: Some(step),
+                            named: true,
+                        });
+                    }
+                }
+            }
+            if !known && stages.all_named() {
+                let names: Vec<&str> = stages
+                    .drafts()
+                    .iter()
+                    .flat_map(|draft| {
+                        let steps = draft.steps.iter().flatten().map(|step| step.name.as_str());
+                        draft.name.as_deref().into_iter().chain(steps)
+                    })
+                    .collect();
+                unknown("stage", item, name, &names, self.out);
+                all = false;
+            }
+        }
+        all.then_some(places)
+    }
+
+    /// The classes of a line, `None` among them pooling all.
+    fn class_list(&mut self, fields: &Fields<'_>) -> Option<Vec<Option<String>>> {
+        let Some(node) = fields.get("classes", self.out) else {
+            return (!fields.has("classes")).then(|| vec![None]);
+        };
+        let names: Vec<&str> = self.classes.names().collect();
+        if node.scalar().is_some_and(|scalar| scalar.text == "each") {
+            return Some(names.iter().map(|name| Some((*name).to_owned())).collect());
+        }
+        let mut listed = Vec::new();
+        let mut all = true;
+        for item in values::one_or_many(node, "`classes`", self.out) {
+            match values::text(item, "`classes`", "classes: [chat]", self.out) {
+                Some(name) if names.contains(&name) || !self.classes.all_named() => {
+                    listed.push(Some(name.to_owned()));
+                }
+                Some(name) => {
+                    unknown("class", item, name, &names, self.out);
+                    all = false;
+                }
+                None => all = false,
+            }
+        }
+        all.then_some(listed)
+    }
+
+    /// Goodput and attainment speak about limits, so there must be some.
+    fn check_slo(&mut self, metric: CellMetric, classes: &[Option<String>], place: &Range<usize>) {
+        if !matches!(metric.metric(), Metric::Goodput | Metric::Attainment) {
+            return;
+        }
+        let Some(workload) = &self.workload else {
+            return;
+        };
+        for class in classes {
+            let without = workload
+                .classes
+                .iter()
+                .filter(|candidate| {
+                    class
+                        .as_deref()
+                        .is_none_or(|class| candidate.name.as_str() == class)
+                })
+                .all(|class| class.slo.is_empty());
+            if without {
+                let who = class.as_ref().map_or("no class".to_owned(), |class| {
+                    format!("not class `{class}`")
+                });
+                self.out.error(
+                    "spec::needs-slo",
+                    place,
+                    format!("`{metric}` counts requests within their SLO, and {who} has one"),
+                    "give the class one like `slo: {ttft: 500ms, e2e: 60s}`",
+                );
+            }
+        }
+    }
+
+    fn check_duplicates(&mut self, cells: &[GateCell], place: &Range<usize>) {
+        for cell in cells {
+            if !self
+                .seen
+                .insert((cell.cell.clone(), cell.limit.is_relative()))
+            {
+                let kind = match cell.limit {
+                    Limit::WorseBy { .. } | Limit::WorseByPoints(_) => "`worse_by`",
+                    Limit::AtMost(_) => "`at_most`",
+                    Limit::AtLeast(_) => "`at_least`",
+                };
+                self.out.error(
+                    "spec::duplicate-cell",
+                    place,
+                    format!("`{}` has a {kind} already", cell.cell),
+                    "keep one of the two lines",
+                );
+            }
+        }
+    }
+}
+
+fn metric(node: &Node, out: &mut Diagnostics) -> Option<CellMetric> {
+    let text = values::text(node, "`metric`", "ttft.p95", out)?;
+    let error = match text.parse::<CellMetric>() {
+        Ok(metric) => return Some(metric),
+        Err(error) => error,
+    };
+    if text.starts_with("quality.") {
+        fields::not_yet(&node.span, &format!("metric `{text}`"), out);
+        return None;
+    }
+    let mut diagnostic =
+        Diagnostic::error("spec::unknown-metric", error.to_string()).at(node.span.clone());
+    let names = || Metric::ALL.into_iter().map(Metric::name);
+    diagnostic = match error {
+        CellMetricError::UnknownMetric { name } => {
+            if let Some(near) = suggest(&name, names()) {
+                diagnostic = diagnostic.label(format!("did you mean `{near}`?"));
+            }
+            diagnostic.help(format!("metrics are {}", fields::list(names())))
+        }
+        CellMetricError::UnknownStatistic { .. } | CellMetricError::NeedsStatistic { .. } => {
+            let standard = Quantile::STANDARD.map(|quantile| quantile.to_string());
+            diagnostic.help(format!(
+                "usual statistics are {} and `mean`",
+                fields::list(standard.iter().map(String::as_str))
+            ))
+        }
+        CellMetricError::TakesNoStatistic { metric } => {
+            diagnostic.help(format!("write `metric: {metric}`"))
+        }
+    };
+    out.push(diagnostic);
+    None
+}
+
+fn unknown(what: &str, node: &Node, name: &str, names: &[&str], out: &mut Diagnostics) {
+    let code = if what == "class" {
+        "spec::unknown-class"
+    } else {
+        "spec::unknown-stage"
+    };
+    let mut diagnostic = Diagnostic::error(code, format!("there is no {what} {}", node.describe()))
+        .at(node.span.clone());
+    if let Some(near) = suggest(name, names.iter().copied()) {
+        diagnostic = diagnostic.label(format!("did you mean `{near}`?"));
+    }
+    out.push(diagnostic.help(format!("there is {}", fields::list(names.iter().copied()))));
+}

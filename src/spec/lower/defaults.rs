@@ -1,0 +1,58 @@
+//! The cells that are gated when the spec names none.
+
+use super::stages::Stages;
+use super::support::{implied_stages, is_arrival_rate};
+use super::workload::Classes;
+use super::{limit, sampling};
+use crate::metric::{Cell, CellMetric, Metric, Quantile};
+use crate::spec::limit::Limit;
+use crate::spec::model::{GateCell, Stage};
+
+/// Error share that a run may have when the spec names no cell.
+const MOST_ERRORS: f64 = 0.01;
+
+/// TTFT, TPOT and E2E p95 where the sample supports them, output throughput in closed loops, and
+/// the error ratio over all stages.
+pub(super) fn cells(classes: &Classes, stages: &Stages) -> Vec<GateCell> {
+    let Some(workload) = classes.workload() else {
+        return Vec::new();
+    };
+    let answers_have_gaps = workload
+        .classes
+        .iter()
+        .any(|class| class.output.largest() > 1);
+    let latencies = [Metric::Ttft, Metric::Tpot, Metric::E2e]
+        .into_iter()
+        .filter(|metric| *metric != Metric::Tpot || answers_have_gaps)
+        .filter_map(|metric| CellMetric::quantile(metric, Quantile::P95));
+    let metrics: Vec<CellMetric> = latencies
+        .chain(CellMetric::value(Metric::OutputThroughput))
+        .collect();
+    let mut gated = Vec::new();
+    for (stage, _) in implied_stages(stages) {
+        for &metric in &metrics {
+            let supported = !is_arrival_rate(metric.metric(), stage)
+                && sampling::check(metric, stage, None, &workload).is_none();
+            if let (true, Some(limit)) = (supported, limit::default(metric.metric())) {
+                gated.push(cell(Some(stage), metric, limit));
+            }
+        }
+    }
+    gated.extend(
+        CellMetric::value(Metric::ErrorRatio)
+            .map(|metric| cell(None, metric, Limit::AtMost(MOST_ERRORS))),
+    );
+    gated
+}
+
+fn cell(stage: Option<&Stage>, metric: CellMetric, limit: Limit) -> GateCell {
+    GateCell {
+        cell: Cell {
+            stage: stage.map(|stage| stage.name.clone()),
+            class: None,
+            metric,
+        },
+        limit,
+        informational: false,
+    }
+}

@@ -1,0 +1,158 @@
+//! Tree to spec: every field read, every rule checked, every mistake noted.
+//!
+//! Each part reads what it can although another part is wrong, so that one look shows everything;
+//! a rule across parts is skipped where a part it speaks about could not be read.
+
+mod arrival;
+mod cells;
+mod defaults;
+mod gate;
+mod length;
+mod limit;
+mod pins;
+mod request;
+mod sampling;
+mod stages;
+mod support;
+mod target;
+mod timeouts;
+mod warmup;
+mod workload;
+
+pub use gate::looks;
+
+use super::diagnostics::Diagnostics;
+use super::fields::{self, Fields, Shape};
+use super::model::Spec;
+use super::node::Node;
+use super::values;
+
+const SHAPE: Shape = Shape {
+    known: &[
+        "infergate",
+        "requires",
+        "name",
+        "target",
+        "pins",
+        "under_test",
+        "request",
+        "workload",
+        "stages",
+        "gate",
+        "timeouts",
+    ],
+    later: &[
+        "targets", "baseline", "urls", "tls", "headers", "archive", "extends", "limits",
+        "capacity", "cost", "records", "events", "labels", "only", "refine",
+    ],
+    example: "infergate: 1",
+};
+
+/// The format that this version reads.
+const FORMAT: u32 = 1;
+
+/// The whole spec; `None` where anything is wrong, with the reasons noted.
+pub(super) fn lower(root: &Node, source: &str, out: &mut Diagnostics) -> Option<Spec> {
+    let fields = Fields::open(root, "the spec", &SHAPE, out)?;
+    format(&fields, out);
+    requires(&fields, out);
+    let name = fields
+        .need("name", "name: chat-8b", out)
+        .and_then(|node| values::name(node, "`name`", "chat-8b", out));
+    let target = target::lower(&fields, out);
+    let pins = pins::lower(&fields, target.as_ref(), out);
+    let request = request::lower(&fields, out);
+    let classes = workload::Classes::lower(&fields, pins::max_model_len(&pins.declared), out);
+    let timeouts = timeouts::lower(&fields, &classes, out);
+    let stages = stages::Stages::lower(&fields, &classes, out);
+    let gate = gate::lower(&fields, &classes, &stages, out);
+    if let Some(gate) = &gate {
+        stages.warn_short_warmup(gate, target.as_ref(), out);
+    }
+    if out.has_errors() {
+        return None;
+    }
+    Some(Spec {
+        name: name?,
+        target: target?,
+        pins: pins.declared,
+        under_test: pins.under_test,
+        request,
+        workload: classes.into_workload()?,
+        stages: stages.into_stages()?,
+        gate: gate?,
+        timeouts: timeouts?,
+        text: source.to_owned(),
+    })
+}
+
+fn format(fields: &Fields<'_>, out: &mut Diagnostics) {
+    let Some(node) = fields.need("infergate", SHAPE.example, out) else {
+        return;
+    };
+    let format = values::whole_number(node, "`infergate`", 1..=u32::MAX, SHAPE.example, out);
+    if format.is_some_and(|format| format > FORMAT) {
+        out.error(
+            "spec::newer-format",
+            &node.span,
+            format!(
+                "spec format {} is newer than this version reads",
+                node.describe()
+            ),
+            format!("use a newer infergate, or write format {FORMAT}"),
+        );
+    }
+}
+
+/// `requires: ">=0.3"`: the oldest version that may read the spec.
+fn requires(fields: &Fields<'_>, out: &mut Diagnostics) {
+    const EXAMPLE: &str = "requires: \">=0.3\"";
+    let Some(node) = fields.get("requires", out) else {
+        return;
+    };
+    let Some(text) = values::text(node, "`requires`", EXAMPLE, out) else {
+        return;
+    };
+    let Some(wanted) = text.trim().strip_prefix(">=").and_then(version) else {
+        fields::wrong_type(node, "`requires`", "a lowest version", EXAMPLE, out);
+        return;
+    };
+    if version(super::VERSION).is_some_and(|ours| ours < wanted) {
+        out.error(
+            "spec::newer-version",
+            &node.span,
+            format!(
+                "the spec needs infergate {text}, and this is {}",
+                super::VERSION
+            ),
+            "install that version",
+        );
+    }
+}
+
+/// `1`, `1.2` or `1.2.3` as numbers that sort.
+fn version(text: &str) -> Option<[u64; 3]> {
+    let mut parts = [0; 3];
+    let mut given = text.trim().split('.');
+    for part in &mut parts {
+        match given.next() {
+            Some(digits) => *part = digits.parse().ok()?,
+            None => break,
+        }
+    }
+    given.next().is_none().then_some(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version;
+
+    #[test]
+    fn versions_sort_by_number() {
+        assert!(version("0.10") > version("0.9.9"));
+        assert_eq!(version("1"), Some([1, 0, 0]));
+        assert_eq!(version("1.2.3.4"), None);
+        assert_eq!(version("x"), None);
+        assert_eq!(version(""), None);
+    }
+}

@@ -1,0 +1,132 @@
+//! Which of a line's cells the plan can support, and why not others.
+
+use std::ops::Range;
+
+use super::sampling;
+use super::stages::Stages;
+use crate::metric::{CellMetric, Metric};
+use crate::spec::diagnostics::Diagnostics;
+use crate::spec::fields;
+use crate::spec::model::{Arrival, Stage, Workload};
+use crate::unit::scale;
+
+/// Which cells a line could speak about: a stage, and where it was named.
+pub(super) struct Place<'s> {
+    /// `None` pools all stages.
+    pub(super) stage: Option<&'s Stage>,
+    /// Whether the line says so itself or takes whatever fits.
+    pub(super) named: bool,
+}
+
+/// The stages that a line without `stages` may take: sweeps only where they ask for it.
+pub(super) fn implied_stages(stages: &Stages) -> impl Iterator<Item = (&Stage, bool)> {
+    stages.drafts().iter().flat_map(|draft| {
+        let asked = draft.gate == Some(true);
+        let taken = draft.gate.unwrap_or(!draft.sweep);
+        draft
+            .steps
+            .iter()
+            .flatten()
+            .filter(move |_| taken)
+            .map(move |stage| (stage, asked))
+    })
+}
+
+/// Those stages as places of a line.
+pub(super) fn implied(stages: &Stages) -> Vec<Place<'_>> {
+    implied_stages(stages)
+        .map(|(stage, asked)| Place {
+            stage: Some(stage),
+            named: asked,
+        })
+        .collect()
+}
+
+/// Whether throughput there is only the arrival rate again.
+pub(super) fn is_arrival_rate(metric: Metric, stage: &Stage) -> bool {
+    let throughput = matches!(
+        metric,
+        Metric::RequestThroughput
+            | Metric::OutputThroughput
+            | Metric::InputThroughput
+            | Metric::TotalThroughput
+    );
+    throughput && matches!(stage.arrival, Arrival::Open { .. })
+}
+
+/// Which cells of a line the plan supports, and why others are not.
+pub(super) struct Supported<'w> {
+    pub(super) metric: CellMetric,
+    pub(super) workload: Option<&'w Workload>,
+    pub(super) informational: bool,
+    pub(super) too_few: Vec<(String, sampling::TooFew)>,
+    pub(super) open: Vec<String>,
+}
+
+impl Supported<'_> {
+    /// Whether the cell is taken; one that was named and cannot be is remembered.
+    pub(super) fn take(&mut self, place: &Place<'_>, class: Option<&str>) -> bool {
+        let Some(stage) = place.stage else {
+            return true;
+        };
+        if self.informational {
+            return true;
+        }
+        if is_arrival_rate(self.metric.metric(), stage) {
+            if place.named && !self.open.contains(&stage.name) {
+                self.open.push(stage.name.clone());
+            }
+            return false;
+        }
+        let too_few = self
+            .workload
+            .and_then(|workload| sampling::check(self.metric, stage, class, workload));
+        let Some(too_few) = too_few else {
+            return true;
+        };
+        if place.named {
+            let name = match class {
+                Some(class) => format!("{}/{class}", stage.name),
+                None => stage.name.clone(),
+            };
+            self.too_few.push((name, too_few));
+        }
+        false
+    }
+
+    /// Notes what was remembered; whether there was anything.
+    pub(super) fn explain(self, place: &Range<usize>, out: &mut Diagnostics) -> bool {
+        let metric = self.metric;
+        if !self.open.is_empty() {
+            out.error(
+                "spec::open-loop-throughput",
+                place,
+                format!(
+                    "`{metric}` at open-loop stage {} is the arrival rate, whatever the engine does",
+                    fields::list(self.open.iter().map(String::as_str))
+                ),
+                "gate it at a closed stage, gate `goodput` or latency here, or say \
+                 `informational: true`",
+            );
+        }
+        let worst = self
+            .too_few
+            .iter()
+            .max_by(|(_, a), (_, b)| a.needed.total_cmp(&b.needed));
+        if let Some((_, worst)) = worst {
+            let names = fields::list(self.too_few.iter().map(|(name, _)| name.as_str()));
+            let (planned, needed) = (worst.planned as u64, worst.needed as u64);
+            out.error(
+                "spec::too-few-requests",
+                place,
+                format!(
+                    "`{metric}` needs {} requests a run and gets {} at {names}",
+                    scale::count(needed),
+                    scale::count(planned)
+                ),
+                "lengthen the stage, take a lower percentile, or say `informational: true`",
+            );
+        }
+        !self.open.is_empty() || !self.too_few.is_empty()
+    }
+}

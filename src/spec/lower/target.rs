@@ -1,0 +1,173 @@
+//! `target`: where requests go.
+
+use crate::spec::diagnostics::Diagnostics;
+use crate::spec::fields::{self, Fields, Shape};
+use crate::spec::model::{Api, Layer, Target, TargetPlace};
+use crate::spec::node::Node;
+use crate::spec::values;
+use crate::spec::variables::is_variable_name;
+
+const SHAPE: Shape = Shape {
+    known: &["url", "sim", "api", "model", "api_key_env", "layer"],
+    later: &["metrics", "launch", "urls", "tls", "headers"],
+    example: "target: {url: \"${TARGET_URL}\", api: chat}",
+};
+
+/// APIs that a later version speaks.
+const LATER_APIS: &[&str] = &["responses", "embeddings", "rerank"];
+
+const URL: &str = "url: http://localhost:8000";
+
+pub(super) fn lower(fields: &Fields<'_>, out: &mut Diagnostics) -> Option<Target> {
+    let node = fields.need("target", SHAPE.example, out)?;
+    let fields = Fields::open(node, "`target`", &SHAPE, out)?;
+    let place = match fields.exactly_one(&["url", "sim"], URL, out) {
+        Some("sim") => fields.get("sim", out).and_then(|node| sim(node, out)),
+        Some(_) => fields.get("url", out).and_then(|node| url(node, out)),
+        None => None,
+    };
+    let api = fields.or("api", Api::Chat, out, |node, out| {
+        let options = [Api::Chat, Api::Completions].map(|api| (api.name(), api));
+        values::choice(node, "`api`", &options, LATER_APIS, out)
+    });
+    let model = fields
+        .get("model", out)
+        .and_then(|node| filled(node, "`model`", "meta-llama/Llama-3.1-8B-Instruct", out));
+    let api_key_env = fields
+        .get("api_key_env", out)
+        .and_then(|node| variable(node, out));
+    let layer = fields.or("layer", Layer::Engine, out, |node, out| {
+        let options = [("engine", Layer::Engine), ("end-to-end", Layer::EndToEnd)];
+        values::choice(node, "`layer`", &options, &[], out)
+    });
+    Some(Target {
+        place: place?,
+        api: api?,
+        model,
+        api_key_env,
+        layer: layer?,
+    })
+}
+
+/// A text that is not blank.
+fn filled(node: &Node, what: &str, example: &str, out: &mut Diagnostics) -> Option<String> {
+    let text = values::text(node, what, example, out)?.trim();
+    if text.is_empty() {
+        fields::wrong_type(node, what, "a text that is not empty", example, out);
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+fn sim(node: &Node, out: &mut Diagnostics) -> Option<TargetPlace> {
+    let text = filled(node, "`sim`", "h100-8b --slower-prefill 30%", out)?;
+    Some(TargetPlace::Sim(
+        text.split_whitespace().map(str::to_owned).collect(),
+    ))
+}
+
+/// The name of a variable. What was given instead may be the key itself, so it is not repeated.
+fn variable(node: &Node, out: &mut Diagnostics) -> Option<String> {
+    let text = values::text(node, "`api_key_env`", "TARGET_API_KEY", out)?;
+    if !is_variable_name(text) {
+        out.error(
+            "spec::bad-name",
+            &node.span,
+            "`api_key_env` must be the name of an environment variable",
+            "give the name and never the key: `api_key_env: TARGET_API_KEY`",
+        );
+        return None;
+    }
+    Some(text.to_owned())
+}
+
+fn url(node: &Node, out: &mut Diagnostics) -> Option<TargetPlace> {
+    let text = values::text(node, "`url`", URL, out)?;
+    match base_url(text) {
+        Ok(url) => Some(TargetPlace::Url(url.to_owned())),
+        Err(fault) => {
+            out.error(
+                "spec::bad-url",
+                &node.span,
+                format!("`url` {fault}"),
+                format!("write it like `{URL}`"),
+            );
+            None
+        }
+    }
+}
+
+/// `http://host:8000` of `http://host:8000/v1/`: the API's path is ours to add.
+///
+/// An error completes the sentence "`url` …" and never shows the URL.
+fn base_url(text: &str) -> Result<&str, &'static str> {
+    let text = text.trim();
+    let rest = text
+        .strip_prefix("http://")
+        .or_else(|| text.strip_prefix("https://"))
+        .ok_or("does not start with `http://` or `https://`")?;
+    if rest.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err("has spaces in it");
+    }
+    if rest.contains(['?', '#']) {
+        return Err("has a query or fragment, which a base URL cannot have");
+    }
+    let authority = rest.split('/').next().unwrap_or_default();
+    if authority.contains('@') {
+        return Err("has credentials in it; name the key's variable in `api_key_env` instead");
+    }
+    let (host, port) = match authority.rfind(']') {
+        Some(end) => authority.split_at(end + 1),
+        None => authority.split_at(authority.find(':').unwrap_or(authority.len())),
+    };
+    if host.is_empty() || host == "[]" {
+        return Err("has no host");
+    }
+    let port_is_good = match port.strip_prefix(':') {
+        Some(digits) => digits.parse::<u16>().is_ok_and(|port| port > 0),
+        None => port.is_empty(),
+    };
+    if !port_is_good {
+        return Err("has a port that is no number from 1 to 65535");
+    }
+    let text = text.trim_end_matches('/');
+    Ok(text.strip_suffix("/v1").unwrap_or(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::base_url;
+
+    #[test]
+    fn the_api_path_and_slashes_go() {
+        for text in [
+            "http://h:8000",
+            "http://h:8000/",
+            "http://h:8000/v1",
+            "http://h:8000/v1/",
+        ] {
+            assert_eq!(base_url(text), Ok("http://h:8000"), "{text}");
+        }
+        assert_eq!(base_url("https://[::1]:80/x"), Ok("https://[::1]:80/x"));
+    }
+
+    #[test]
+    fn what_is_no_base_url_is_refused() {
+        for text in [
+            "",
+            "h:8000",
+            "ftp://h",
+            "http://",
+            "http:///v1",
+            "http://h:x",
+            "http://h:0",
+            "http://h:99999",
+            "http://a b",
+            "http://user:key@h",
+            "http://h?x=1",
+            "http://[]:1",
+        ] {
+            assert!(base_url(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! `workload`: seed and classes.
+
+use std::ops::Range;
+
+use super::length;
+use crate::spec::diagnostics::Diagnostics;
+use crate::spec::fields::{self, Fields, Shape};
+use crate::spec::model::{Class, PrefixSharing, Slo, SloClause, Workload};
+use crate::spec::node::Node;
+use crate::spec::values;
+
+const SHAPE: Shape = Shape {
+    known: &["seed", "output_length", "classes"],
+    later: &["dataset", "turns", "max_output", "think", "tenant"],
+    example: "workload: {seed: 42, classes: [{name: chat, input: 1000, output: 200}]}",
+};
+const CLASS: Shape = Shape {
+    known: &["name", "weight", "input", "output", "prefix", "slo"],
+    later: &[
+        "turns",
+        "tenant",
+        "cancel",
+        "dataset",
+        "quality",
+        "max_output",
+        "think",
+        "output_length",
+    ],
+    example: "{name: chat, weight: 8, input: 1000, output: 200, slo: {ttft: 500ms}}",
+};
+const PREFIX: Shape = Shape {
+    known: &["tokens", "groups", "share"],
+    later: &[],
+    example: "{tokens: 512, groups: 8, share: 0.6}",
+};
+const SLO: Shape = Shape {
+    known: &["ttft", "ttfa", "tpot", "itl_max", "e2e"],
+    later: &[],
+    example: "{ttft: 500ms, tpot: 40ms, e2e: 60s}",
+};
+
+/// The classes as far as they could be read.
+pub(super) struct Classes {
+    seed: Option<u64>,
+    drafts: Vec<Draft>,
+}
+
+struct Draft {
+    /// As written, even where it is no name.
+    name: Option<String>,
+    class: Option<Class>,
+}
+
+impl Classes {
+    /// Reads `workload`.
+    pub(super) fn lower(
+        fields: &Fields<'_>,
+        max_model_len: Option<u32>,
+        out: &mut Diagnostics,
+    ) -> Self {
+        let mut classes = Self {
+            seed: None,
+            drafts: Vec::new(),
+        };
+        let Some(node) = fields.need("workload", SHAPE.example, out) else {
+            return classes;
+        };
+        let Some(fields) = Fields::open(node, "`workload`", &SHAPE, out) else {
+            return classes;
+        };
+        classes.seed = fields.or("seed", 0, out, |node, out| {
+            values::whole_number(node, "`seed`", 0..=u64::MAX, "42", out)
+        });
+        if let Some(node) = fields.get("output_length", out) {
+            values::choice(
+                node,
+                "`output_length`",
+                &[("pinned", ())],
+                &["natural"],
+                out,
+            );
+        }
+        let items = fields
+            .need("classes", SHAPE.example, out)
+            .and_then(|node| values::items(node, "`classes`", SHAPE.example, out))
+            .unwrap_or_default();
+        for item in items {
+            let draft = class(item, max_model_len, &classes, out);
+            classes.drafts.push(draft);
+        }
+        classes
+    }
+
+    /// Whether every class has a name, so that another name is known to be wrong.
+    pub(super) fn all_named(&self) -> bool {
+        !self.drafts.is_empty() && self.drafts.iter().all(|draft| draft.name.is_some())
+    }
+
+    /// The classes' names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.drafts.iter().filter_map(|draft| draft.name.as_deref())
+    }
+
+    /// The whole workload; `None` where a class could not be read.
+    pub(super) fn workload(&self) -> Option<Workload> {
+        let classes: Option<Vec<Class>> = self
+            .drafts
+            .iter()
+            .map(|draft| draft.class.clone())
+            .collect();
+        let classes = classes.filter(|classes| !classes.is_empty())?;
+        Some(Workload {
+            seed: self.seed.unwrap_or_default(),
+            classes,
+        })
+    }
+
+    /// The whole workload, where seed and classes could be read.
+    pub(super) fn into_workload(self) -> Option<Workload> {
+        self.seed.and(self.workload())
+    }
+}
+
+fn class(
+    node: &Node,
+    max_model_len: Option<u32>,
+    before: &Classes,
+    out: &mut Diagnostics,
+) -> Draft {
+    let mut draft = Draft {
+        name: None,
+        class: None,
+    };
+    let whole = named("class", node);
+    let Some(fields) = Fields::open(node, whole.as_str(), &CLASS, out) else {
+        return draft;
+    };
+    let name_node = fields.need("name", "name: chat", out);
+    draft.name = name_node
+        .and_then(Node::scalar)
+        .map(|scalar| scalar.text.clone());
+    let name = name_node.and_then(|node| {
+        let name = values::name(node, "`name`", "chat", out)?;
+        if before.names().any(|other| other == name.as_str()) {
+            duplicate_name("class", &node.span, name.as_str(), out);
+        }
+        if name.as_str() == "each" {
+            out.error(
+                "spec::bad-name",
+                &node.span,
+                "`each` cannot name a class: in a cell it means every class",
+                "choose another name",
+            );
+        }
+        Some(name)
+    });
+    let weight = fields.or("weight", 1.0, out, weight);
+    let prefix = fields.optional("prefix", out, |node, out| prefix(node, &whole, out));
+    let slo = fields.or("slo", Slo::new(), out, |node, out| slo(node, &whole, out));
+    let mut side = |key: &str, example: &str| {
+        let node = fields.need(key, example, out)?;
+        let length = length::lower(node, &format!("`{key}` of {whole}"), out)?;
+        Some((length, &node.span))
+    };
+    let input = side("input", "input: {lognormal: {p50: 1400, p95: 3500}}");
+    let output = side("output", "output: {uniform: [300, 800]}");
+    draft.class = (|| {
+        let ((input, input_span), (output, output_span)) = (input?, output?);
+        let prefix = prefix.ok()?;
+        let pair = length::Pair {
+            input,
+            output,
+            prefix,
+            input_span,
+            output_span,
+        };
+        let (input, output) = pair.fit(&whole, max_model_len, out)?;
+        Some(Class {
+            name: name?,
+            weight: weight?,
+            input,
+            output,
+            prefix,
+            slo: slo?,
+        })
+    })();
+    draft
+}
+
+/// "class `chat`", or "a class" where it has no name.
+pub(super) fn named(what: &str, node: &Node) -> String {
+    use crate::spec::node::Kind;
+    let name = match &node.kind {
+        Kind::Mapping(entries) => entries
+            .iter()
+            .find(|entry| entry.key == "name")
+            .and_then(|entry| entry.value.scalar()),
+        Kind::Null | Kind::Scalar(_) | Kind::Sequence(_) => None,
+    };
+    match name {
+        Some(name) => format!("{what} `{}`", name.shown()),
+        None => format!("a {what}"),
+    }
+}
+
+/// Notes that a name is taken.
+pub(super) fn duplicate_name(what: &str, span: &Range<usize>, name: &str, out: &mut Diagnostics) {
+    out.error(
+        "spec::duplicate-name",
+        span,
+        format!("there is a {what} `{name}` already"),
+        "give each a name of its own",
+    );
+}
+
+fn weight(node: &Node, out: &mut Diagnostics) -> Option<f64> {
+    let weight = values::number(node, "`weight`", "weight: 8", out)?;
+    if !(1e-6..=1e6).contains(&weight) {
+        fields::out_of_range(
+            node,
+            "`weight`",
+            "it must be above 0, at most 1,000,000",
+            out,
+        );
+        return None;
+    }
+    Some(weight)
+}
+
+fn prefix(node: &Node, whole: &str, out: &mut Diagnostics) -> Option<PrefixSharing> {
+    let fields = Fields::open(node, format!("`prefix` of {whole}"), &PREFIX, out)?;
+    let tokens = fields
+        .need("tokens", PREFIX.example, out)
+        .and_then(|node| length::tokens(node, "`tokens`", out));
+    let groups = fields.or("groups", 1, out, |node, out| {
+        values::whole_number(node, "`groups`", 1..=1_000_000, "groups: 8", out)
+    });
+    let share = fields.or("share", 1.0, out, |node, out| {
+        values::number(node, "`share`", "share: 0.6", out).and_then(|share| {
+            if (0.0..=1.0).contains(&share) {
+                return Some(share);
+            }
+            fields::out_of_range(node, "`share`", "it must be from 0 to 1", out);
+            None
+        })
+    });
+    Some(PrefixSharing {
+        tokens: tokens?,
+        groups: groups?,
+        share: share?,
+    })
+}
+
+fn slo(node: &Node, whole: &str, out: &mut Diagnostics) -> Option<Slo> {
+    let fields = Fields::open(node, format!("`slo` of {whole}"), &SLO, out)?;
+    let mut slo = Slo::new();
+    for clause in SloClause::ALL {
+        let key = clause.name();
+        if let Some(node) = fields.get(key, out) {
+            let example = format!("{key}: 500ms");
+            if let Some(limit) = values::time(node, &format!("`{key}`"), &example, out) {
+                slo.insert(clause, limit);
+            }
+        }
+    }
+    let below = |part: SloClause| match (slo.get(&part), slo.get(&SloClause::E2e)) {
+        (Some(part), Some(whole)) => part > whole,
+        _ => false,
+    };
+    for part in [SloClause::Ttft, SloClause::Ttfa] {
+        if below(part) {
+            let span = fields.key_span(part.name()).unwrap_or(fields.span());
+            out.error(
+                "spec::contradiction",
+                span,
+                format!("the limit of `{}` is above that of `e2e`", part.name()),
+                "the whole request takes at least as long as its first token",
+            );
+        }
+    }
+    Some(slo)
+}

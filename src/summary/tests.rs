@@ -1,0 +1,252 @@
+//! Stages summarised from records whose answers can be worked out by hand.
+
+use super::*;
+use crate::metric::{Metric, Quantile};
+use crate::plan::Phase;
+use crate::sample::{Outcome, OutcomeKind, RequestRecord, StageEnd, StageObservation, TokenSource};
+use crate::spec::{Arrival, ArrivalProcess, Class, Extent, Length, Slo, SloClause, Stage, Warmup};
+use crate::unit::{Nanos, Rps};
+
+fn class(slo: &[(SloClause, u64)]) -> Class {
+    Class {
+        name: "chat".parse().unwrap(),
+        weight: 1.0,
+        input: Length::Fixed(100),
+        output: Length::Fixed(5),
+        prefix: None,
+        slo: slo
+            .iter()
+            .map(|&(clause, ms)| (clause, Nanos::from_millis(ms)))
+            .collect::<Slo>(),
+    }
+}
+
+fn stage() -> Stage {
+    Stage {
+        name: "steady".to_owned(),
+        arrival: Arrival::Open {
+            rate: Rps::try_new(1.0).unwrap(),
+            process: ArrivalProcess::Constant,
+        },
+        extent: Extent::Duration(Nanos::from_secs(10)),
+        warmup: Warmup {
+            requests: 0,
+            duration: Nanos::from_secs(10),
+        },
+        in_flight: 100,
+        drain_timeout: Nanos::from_secs(1),
+    }
+}
+
+fn observation() -> StageObservation {
+    StageObservation {
+        window_start: Nanos::from_secs(10),
+        window_end: Nanos::from_secs(20),
+        in_flight_mean: 1.0,
+        in_flight_max: 2,
+        cap_hits: 0,
+        cpu_share: Some(0.1),
+        loop_lag_p99: Some(Nanos::from_millis(1)),
+        connections: Some(2),
+        bytes: 1000,
+        backlog: 0,
+        end: StageEnd::Complete,
+    }
+}
+
+/// Scheduled and sent at `at` ms, first token 100 ms later, five tokens 50 ms apart.
+fn request(index: u32, at: u64, outcome: Outcome) -> RequestRecord {
+    let ok = outcome == Outcome::Completed;
+    let events: Vec<Nanos> = (0..5)
+        .map(|i| Nanos::from_millis(at + 100 + 50 * i))
+        .filter(|_| ok)
+        .collect();
+    RequestRecord {
+        stage: 0,
+        index,
+        class: 0,
+        phase: if at < 10_000 {
+            Phase::Warmup
+        } else {
+            Phase::Measured
+        },
+        planned_input_tokens: 100,
+        planned_output_tokens: 5,
+        scheduled: Nanos::from_millis(at),
+        sent: Some(Nanos::from_millis(at)),
+        headers: None,
+        first_answer: events.first().copied(),
+        done: Some(Nanos::from_millis(at + 301)),
+        events,
+        event_tokens: Vec::new(),
+        output_tokens: ok.then_some(5),
+        output_source: TokenSource::Usage,
+        input_tokens: ok.then_some(100),
+        cached_tokens: None,
+        bytes: 100,
+        outcome,
+        error: (!ok).then(|| "boom".to_owned()),
+    }
+}
+
+fn summarise(
+    classes: &[Class],
+    records: &[RequestRecord],
+    observation: &StageObservation,
+) -> StageSummary {
+    let context = StageContext {
+        stage: &stage(),
+        classes,
+        quantiles: &Quantile::STANDARD,
+        token_mismatch: 0.05,
+    };
+    summarise_stage(context, records, observation)
+}
+
+fn ten_good() -> Vec<RequestRecord> {
+    (0..10)
+        .map(|i| request(i, 10_000 + 1000 * u64::from(i), Outcome::Completed))
+        .collect()
+}
+
+#[test]
+fn a_calm_stage_has_the_numbers_that_it_was_given() {
+    let classes = [class(&[(SloClause::Ttft, 100), (SloClause::Tpot, 40)])];
+    let mut records = ten_good();
+    // A warm-up request whose last three tokens fall into the window.
+    records.push(request(0, 9_850, Outcome::Completed));
+    let summary = summarise(&classes, &records, &observation());
+    assert_eq!(summary.invalid, []);
+    let pooled = &summary.pooled;
+    assert_eq!(
+        (pooled.scheduled, pooled.sent, pooled.errors()),
+        (10, 10, 0)
+    );
+    assert_eq!(pooled.count(OutcomeKind::Completed), 10);
+    let ttft = &pooled.distributions[&Metric::Ttft];
+    assert_eq!(ttft.n, 10);
+    assert!((ttft.quantiles[&Quantile::P99].value_s - 0.1).abs() < 1e-9);
+    let tpot = &pooled.distributions[&Metric::Tpot];
+    assert!((tpot.mean_s - 0.05).abs() < 1e-9);
+    assert_eq!(pooled.distributions[&Metric::Itl].n, 40);
+    let attainment = pooled.attainment.as_ref().unwrap();
+    assert_eq!(
+        attainment.clauses[&SloClause::Ttft],
+        ClauseCount { met: 10, of: 10 }
+    );
+    assert_eq!(
+        attainment.clauses[&SloClause::Tpot],
+        ClauseCount { met: 0, of: 10 }
+    );
+    assert_eq!((attainment.good, attainment.of), (0, 10));
+    assert!((pooled.rates.offered_rps - 1.0).abs() < 1e-9);
+    // 10 requests × 5 tokens, plus 4 of the warm-up's: at 10.000, .050, .100 and .150 s.
+    assert!(
+        (pooled.rates.output_tps - 5.4).abs() < 1e-9,
+        "{}",
+        pooled.rates.output_tps
+    );
+    assert!((pooled.rates.completed_rps - 1.1).abs() < 1e-9);
+    assert_eq!(summary.windows.len(), 10);
+    assert_eq!(summary.windows[0].output_tokens, 9);
+    assert_eq!(summary.windows[3].scheduled, 1);
+    assert!(summary.classes.is_empty(), "one class is the pool");
+}
+
+#[test]
+fn what_the_target_did_counts_and_does_not_invalidate() {
+    let classes = [class(&[(SloClause::Ttft, 500)])];
+    let mut records = ten_good();
+    for (index, outcome) in [
+        (1, Outcome::HttpError { status: 500 }),
+        (2, Outcome::Rejected { status: 429 }),
+        (3, Outcome::Unsent),
+    ] {
+        records[index] = request(index as u32, 10_000 + 1000 * index as u64, outcome);
+    }
+    records[3].sent = None;
+    let capped = StageObservation {
+        cap_hits: 1,
+        ..observation()
+    };
+    let summary = summarise(&classes, &records, &capped);
+    assert_eq!(summary.invalid, [], "the cap is the target's fault");
+    assert_eq!(summary.pooled.errors(), 3);
+    assert_eq!(summary.pooled.good, 7);
+    assert_eq!(summary.pooled.distributions[&Metric::Ttft].failed, 3);
+    assert_eq!(summary.pooled.errors["boom"], 3);
+    let summary = summarise(&classes, &records, &observation());
+    assert!(
+        matches!(summary.invalid[..], [InvalidReason::SentShort { .. }]),
+        "unsent below the cap is the client's fault"
+    );
+}
+
+#[test]
+fn a_late_or_busy_client_invalidates() {
+    let classes = [class(&[(SloClause::Ttft, 500)])];
+    let mut records = ten_good();
+    for record in &mut records {
+        record.sent = Some(record.scheduled + Nanos::from_millis(30));
+    }
+    let busy = StageObservation {
+        cpu_share: Some(0.95),
+        ..observation()
+    };
+    let summary = summarise(&classes, &records, &busy);
+    assert!(matches!(
+        summary.invalid[..],
+        [InvalidReason::Late { .. }, InvalidReason::ClientCpu { .. }]
+    ));
+}
+
+#[test]
+fn tokens_off_the_plan_invalidate_unless_they_are_only_events() {
+    let classes = [class(&[])];
+    let mut records = ten_good();
+    for record in &mut records {
+        record.output_tokens = Some(4);
+    }
+    let summary = summarise(&classes, &records, &observation());
+    assert!(matches!(
+        summary.invalid[..],
+        [InvalidReason::TokensOffPlan { .. }]
+    ));
+    for record in &mut records {
+        record.output_source = TokenSource::Events;
+    }
+    assert_eq!(summarise(&classes, &records, &observation()).invalid, []);
+}
+
+#[test]
+fn an_empty_window_is_never_valid() {
+    let summary = summarise(&[class(&[])], &[], &observation());
+    assert_eq!(summary.invalid, [InvalidReason::NoRequests]);
+    let interrupted = StageObservation {
+        end: StageEnd::Interrupted,
+        ..observation()
+    };
+    assert_eq!(
+        summarise(&[class(&[])], &[], &interrupted).invalid,
+        [InvalidReason::Interrupted]
+    );
+}
+
+#[test]
+fn classes_are_summarised_apart_and_together() {
+    let mut slow = class(&[(SloClause::Ttft, 50)]);
+    slow.name = "slow".parse().unwrap();
+    let classes = [class(&[(SloClause::Ttft, 100)]), slow];
+    let mut records = ten_good();
+    for record in &mut records[..4] {
+        record.class = 1;
+    }
+    let summary = summarise(&classes, &records, &observation());
+    assert_eq!(summary.classes["chat"].good, 6);
+    assert_eq!(summary.classes["slow"].good, 0);
+    let attainment = summary.pooled.attainment.unwrap();
+    assert_eq!(
+        attainment.clauses[&SloClause::Ttft],
+        ClauseCount { met: 6, of: 10 }
+    );
+}

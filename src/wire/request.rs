@@ -1,0 +1,171 @@
+//! Bodies of requests.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::plan::Prompt;
+use crate::spec::Api;
+
+/// What all requests of a run share, written once.
+#[derive(Debug, Clone)]
+pub struct RequestTemplate {
+    api: Api,
+    /// The body's constant fields without the closing brace.
+    head: Vec<u8>,
+    streams: bool,
+}
+
+/// Fields that the plan decides; an extra field of this name is passed over.
+pub const PLANNED_FIELDS: [&str; 4] = ["model", "messages", "prompt", "max_tokens"];
+
+impl RequestTemplate {
+    /// Requests of one API for one model, with extra fields such as `temperature`.
+    ///
+    /// Every request streams with usage (per chunk where the engine can) and has its output length
+    /// pinned by `max_tokens` and `ignore_eos`. An extra field replaces a field of ours of the
+    /// same name (`stream: false` asks for whole answers), except [`PLANNED_FIELDS`];
+    /// `null` leaves ours out.
+    pub fn new(api: Api, model: &str, extra: &BTreeMap<String, Value>) -> Self {
+        let streams = extra.get("stream").is_none_or(|stream| *stream == true);
+        let mut fields = Map::new();
+        fields.insert("model".to_owned(), json!(model));
+        fields.insert("stream".to_owned(), json!(streams));
+        if streams {
+            fields.insert(
+                "stream_options".to_owned(),
+                json!({"include_usage": true, "continuous_usage_stats": true}),
+            );
+        }
+        fields.insert("ignore_eos".to_owned(), json!(true));
+        for (name, value) in extra {
+            if PLANNED_FIELDS.contains(&name.as_str()) || name == "stream" {
+            } else if value.is_null() {
+                fields.remove(name);
+            } else {
+                fields.insert(name.clone(), value.clone());
+            }
+        }
+        let mut head = Value::Object(fields).to_string().into_bytes();
+        head.pop();
+        Self { api, head, streams }
+    }
+
+    /// Which API the requests speak.
+    pub const fn api(&self) -> Api {
+        self.api
+    }
+
+    /// Whether answers are asked for as streams.
+    pub const fn streams(&self) -> bool {
+        self.streams
+    }
+
+    /// The body of one request. A shared prefix is the system message of a chat, and precedes the
+    /// prompt of a completion.
+    pub fn body(&self, prompt: &Prompt, max_tokens: u32) -> Vec<u8> {
+        let system = prompt.system.as_deref();
+        let text = system.map_or(0, str::len) + prompt.user.len();
+        // Plain words need no escapes; the rest is field names and a number.
+        let mut body = Vec::with_capacity(self.head.len() + text + 128);
+        body.extend_from_slice(&self.head);
+        match self.api {
+            Api::Chat => {
+                body.extend_from_slice(b",\"messages\":[");
+                if let Some(system) = system {
+                    body.extend_from_slice(b"{\"role\":\"system\",\"content\":");
+                    write_string(&mut body, system);
+                    body.extend_from_slice(b"},");
+                }
+                body.extend_from_slice(b"{\"role\":\"user\",\"content\":");
+                write_string(&mut body, &prompt.user);
+                body.extend_from_slice(b"}]");
+            }
+            Api::Completions => {
+                body.extend_from_slice(b",\"prompt\":");
+                match system {
+                    Some(system) => write_string(&mut body, &format!("{system} {}", prompt.user)),
+                    None => write_string(&mut body, &prompt.user),
+                }
+            }
+        }
+        body.extend_from_slice(b",\"max_tokens\":");
+        body.extend_from_slice(max_tokens.to_string().as_bytes());
+        body.push(b'}');
+        body
+    }
+}
+
+fn write_string(body: &mut Vec<u8>, text: &str) {
+    serde_json::to_writer(body, text).expect("a string has a JSON form and a vector takes it");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt(system: Option<&str>) -> Prompt {
+        Prompt {
+            system: system.map(str::to_owned),
+            user: "say \"ü\"\n".to_owned(),
+        }
+    }
+
+    fn parsed(template: &RequestTemplate, system: Option<&str>) -> Value {
+        serde_json::from_slice(&template.body(&prompt(system), 24)).unwrap()
+    }
+
+    #[test]
+    fn a_chat_request_pins_its_output_and_asks_for_usage() {
+        let template = RequestTemplate::new(Api::Chat, "tiny", &BTreeMap::new());
+        assert_eq!(
+            parsed(&template, Some("be brief")),
+            json!({
+                "model": "tiny",
+                "messages": [
+                    {"role": "system", "content": "be brief"},
+                    {"role": "user", "content": "say \"ü\"\n"},
+                ],
+                "stream": true,
+                "stream_options": {"include_usage": true, "continuous_usage_stats": true},
+                "max_tokens": 24,
+                "ignore_eos": true,
+            })
+        );
+    }
+
+    #[test]
+    fn a_completion_starts_with_its_prefix() {
+        let template = RequestTemplate::new(Api::Completions, "tiny", &BTreeMap::new());
+        assert_eq!(parsed(&template, Some("a"))["prompt"], "a say \"ü\"\n");
+        assert_eq!(parsed(&template, None)["prompt"], "say \"ü\"\n");
+        assert!(parsed(&template, None).get("messages").is_none());
+    }
+
+    #[test]
+    fn extra_fields_replace_ours_but_not_the_plans() {
+        let extra = [
+            ("temperature", json!(0)),
+            ("ignore_eos", json!(null)),
+            ("stream", json!(false)),
+            ("model", json!("other")),
+            ("max_tokens", json!(1)),
+        ];
+        let extra = extra
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+        let template = RequestTemplate::new(Api::Chat, "tiny", &extra);
+        assert!(!template.streams());
+        assert_eq!(
+            parsed(&template, None),
+            json!({
+                "model": "tiny",
+                "messages": [{"role": "user", "content": "say \"ü\"\n"}],
+                "stream": false,
+                "temperature": 0,
+                "max_tokens": 24,
+            })
+        );
+    }
+}
