@@ -102,6 +102,15 @@ fn undecided() {
     findings[4] = finding("e2e.p95", CellState::Inconclusive, 8.5, 0.052);
     findings[4].evidence = Some(evidence(0.11));
     findings[0].state = CellState::NotResolvable;
+    findings.push(Finding {
+        gated: false,
+        evidence: None,
+        reason: Some(Reason::FewSamples {
+            n: 640,
+            needed: 1000,
+        }),
+        ..finding("ttft.p99", CellState::Inconclusive, 0.48, 0.09)
+    });
     findings.sort_by_key(|f| f.state);
     let mut judgement = judgement(Verdict::Undecided, findings);
     judgement.advice = vec![advice(
