@@ -12,11 +12,9 @@ use crate::spec::model::{GateCell, Stage};
 const MOST_ERRORS: f64 = 0.01;
 
 /// TTFT, TPOT and E2E p95 where the sample supports them, output throughput in closed loops, and
-/// the error ratio over all stages.
-pub(super) fn cells(classes: &Classes, stages: &Stages) -> Vec<GateCell> {
-    let Some(workload) = classes.workload() else {
-        return Vec::new();
-    };
+/// the error ratio over all stages; `None` where a class could not be read.
+pub(super) fn cells(classes: &Classes, stages: &Stages) -> Option<Vec<GateCell>> {
+    let workload = classes.workload()?;
     let answers_have_gaps = workload
         .classes
         .iter()
@@ -42,7 +40,7 @@ pub(super) fn cells(classes: &Classes, stages: &Stages) -> Vec<GateCell> {
         CellMetric::value(Metric::ErrorRatio)
             .map(|metric| cell(None, metric, Limit::AtMost(MOST_ERRORS))),
     );
-    gated
+    Some(gated)
 }
 
 fn cell(stage: Option<&Stage>, metric: CellMetric, limit: Limit) -> GateCell {

@@ -31,6 +31,11 @@ pub(super) fn lower(node: &Node, what: &str, out: &mut Diagnostics) -> Option<Le
     if node.scalar().is_some() {
         return tokens(node, what, out).map(Length::Fixed);
     }
+    if !matches!(node.kind, Kind::Mapping(_)) {
+        let expected = "a number of tokens or a distribution";
+        fields::wrong_type(node, what, expected, SHAPE.example, out);
+        return None;
+    }
     let fields = Fields::open(node, what, &SHAPE, out)?;
     if fields
         .entries()
