@@ -1,5 +1,7 @@
 //! The command line.
 
+pub mod check;
+
 use std::process::ExitCode;
 
 use crate::exit::Exit;

@@ -27,7 +27,7 @@ const SHAPE: Shape = Shape {
         "at_least",
         "informational",
     ],
-    later: &["accept", "trade", "evidence"],
+    later: &["evidence"],
     example: "{metric: ttft.p95, stages: [steady], worse_by: 10%}",
 };
 
@@ -180,7 +180,10 @@ impl<'r> Reader<'r> {
                     .iter()
                     .flat_map(|draft| {
                         let steps = draft.steps.iter().flatten().map(|step| step.name.as_str());
-                        let whole = draft.name.as_deref().filter(|_| draft.sweep || draft.steps.is_none());
+                        let whole = draft
+                            .name
+                            .as_deref()
+                            .filter(|_| draft.sweep || draft.steps.is_none());
                         whole.into_iter().chain(steps)
                     })
                     .collect();

@@ -27,10 +27,14 @@ pub(super) fn cells(classes: &Classes, stages: &Stages) -> Option<Vec<GateCell>>
         .chain(CellMetric::value(Metric::OutputThroughput))
         .collect();
     let mut gated = Vec::new();
-    for (stage, _) in implied_stages(stages) {
+    let supports = |metric, stage| sampling::check(metric, stage, None, &workload).is_none();
+    for (stage, asked) in implied_stages(stages) {
+        // A stage too short for any of the percentiles is there to look at.
+        if !asked && !metrics.iter().all(|&metric| supports(metric, stage)) {
+            continue;
+        }
         for &metric in &metrics {
-            let supported = !is_arrival_rate(metric.metric(), stage)
-                && sampling::check(metric, stage, None, &workload).is_none();
+            let supported = !is_arrival_rate(metric.metric(), stage) && supports(metric, stage);
             if let (true, Some(limit)) = (supported, limit::default(metric.metric())) {
                 gated.push(cell(Some(stage), metric, limit));
             }

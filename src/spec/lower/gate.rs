@@ -19,7 +19,7 @@ const SHAPE: Shape = Shape {
         "incomparable",
         "token_mismatch",
     ],
-    later: &["evidence", "anchor", "min_completed", "trade"],
+    later: &["evidence", "anchor", "min_completed"],
     example: "gate: {cells: [{metric: ttft.p95, worse_by: 10%}]}",
 };
 const REPEATS: Shape = Shape {

@@ -17,7 +17,7 @@ const BEYOND_PREFIX: u32 = 16;
 
 const SHAPE: Shape = Shape {
     known: &["fixed", "uniform", "lognormal"],
-    later: &["gamma", "normal", "exponential", "zipf", "dataset", "trace"],
+    later: &["gamma", "dataset", "trace"],
     example: "{lognormal: {p50: 250, p95: 800}}",
 };
 const LOGNORMAL: Shape = Shape {
