@@ -1,6 +1,7 @@
 //! The command line.
 
 pub mod sim;
+pub mod check;
 
 use std::process::ExitCode;
 

@@ -26,6 +26,8 @@ pub(super) struct Fields<'n> {
     whole: String,
     span: &'n Range<usize>,
     entries: &'n [Entry],
+    /// Fields that an unknown one was likely meant to be: they are not missing as well.
+    meant: Vec<&'static str>,
 }
 
 impl<'n> Fields<'n> {
@@ -41,6 +43,7 @@ impl<'n> Fields<'n> {
             wrong_type(node, &whole, "a mapping", shape.example, out);
             return None;
         };
+        let mut meant = Vec::new();
         for entry in entries {
             let key = entry.key.as_str();
             if shape.known.contains(&key) {
@@ -57,6 +60,7 @@ impl<'n> Fields<'n> {
             .at(entry.key_span.clone());
             let near = suggest(key, shape.known.iter().chain(shape.later).copied());
             if let Some(near) = near {
+                meant.push(near);
                 diagnostic = diagnostic.label(format!("did you mean `{near}`?"));
             }
             out.push(diagnostic.help(format!(
@@ -69,6 +73,7 @@ impl<'n> Fields<'n> {
             whole,
             span: &node.span,
             entries,
+            meant,
         })
     }
 
@@ -80,6 +85,7 @@ impl<'n> Fields<'n> {
                 whole,
                 span: self.span,
                 entries: &[],
+                meant: Vec::new(),
             });
         }
         Self::open(self.get(key, out)?, whole, shape, out)
@@ -102,7 +108,7 @@ impl<'n> Fields<'n> {
 
     /// A field that must be there.
     pub(super) fn need(&self, key: &str, example: &str, out: &mut Diagnostics) -> Option<&'n Node> {
-        if !self.has(key) {
+        if !self.has(key) && !self.meant.contains(&key) {
             out.error(
                 "spec::missing-field",
                 self.span,
@@ -171,6 +177,9 @@ impl<'n> Fields<'n> {
     ) -> Option<&'static str> {
         let mut present = keys.iter().copied().filter(|key| self.has(key));
         let Some(first) = present.next() else {
+            if keys.iter().any(|key| self.meant.contains(key)) {
+                return None;
+            }
             out.error(
                 "spec::missing-field",
                 self.span,

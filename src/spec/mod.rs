@@ -18,6 +18,8 @@ mod variables;
 mod yaml;
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;
 
 use crate::diag::{Diagnostic, Source};

@@ -315,6 +315,21 @@ pub struct Gate {
     pub token_mismatch: f64,
 }
 
+impl Gate {
+    /// Whether every pair repeats a stage: a gated cell names it, or all gated cells are pooled.
+    ///
+    /// Another stage runs once a side, and pooled cells take what there is of it.
+    pub fn repeats_stage(&self, stage: &str) -> bool {
+        let mut named = self
+            .cells
+            .iter()
+            .filter(|cell| !cell.informational)
+            .filter_map(|cell| cell.cell.stage.as_deref())
+            .peekable();
+        named.peek().is_none() || named.any(|name| name == stage)
+    }
+}
+
 /// Bounds on repeats: pairs in `ab`, candidate runs against stored sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeats {

@@ -188,7 +188,7 @@ pub(super) fn choice<T: Copy>(
         return Some(*value);
     }
     if later.contains(&word) {
-        not_yet(&node.span, &format!("`{word}` as {what}"), out);
+        not_yet(&node.span, &format!("{} as {what}", node.describe()), out);
         return None;
     }
     let words = || options.iter().map(|(option, _)| *option);

@@ -285,7 +285,17 @@ fn too_large() -> Diagnostic {
 
 /// The parser's error in our own words where the case is common.
 fn syntax(error: &ScanError, text: &str) -> Diagnostic {
+    let start = error.marker().byte_offset().unwrap_or(text.len());
+    let start = start.min(text.len());
+    let at_variable = text.get(start..).is_some_and(|rest| rest.starts_with("${"))
+        || text
+            .get(..start)
+            .is_some_and(|before| before.ends_with('$'));
     let (message, help) = match error.kind() {
+        _ if at_variable => (
+            "a variable inside brackets needs quotes".to_owned(),
+            "write it like `{url: \"${TARGET_URL}\"}`",
+        ),
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
@@ -323,6 +333,10 @@ fn syntax(error: &ScanError, text: &str) -> Diagnostic {
             "expected `,` or `]` here".to_owned(),
             "separate items by commas",
         ),
+        ErrorKind::BlockEntryInFlowCollection => (
+            "a list item starts before a bracket above is closed".to_owned(),
+            "close the bracket; items inside `[ ]` have no `-`",
+        ),
         ErrorKind::UnknownAnchor => (
             "this alias refers to nothing above it".to_owned(),
             "define it with `&name` before, or quote a text that starts with `*`",
@@ -344,8 +358,6 @@ fn syntax(error: &ScanError, text: &str) -> Diagnostic {
             "check indentation, quotes and brackets near here",
         ),
     };
-    let marker = error.marker();
-    let start = marker.byte_offset().unwrap_or(text.len()).min(text.len());
     let length = text
         .get(start..)
         .and_then(|rest| rest.chars().next())

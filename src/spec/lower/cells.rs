@@ -27,7 +27,7 @@ const SHAPE: Shape = Shape {
         "at_least",
         "informational",
     ],
-    later: &["accept", "trade", "evidence"],
+    later: &["evidence"],
     example: "{metric: ttft.p95, stages: [steady], worse_by: 10%}",
 };
 
@@ -156,16 +156,22 @@ impl<'r> Reader<'r> {
             for draft in stages.drafts() {
                 let whole = draft.name.as_deref() == Some(name);
                 // A step of a sweep that could not be read may well be right.
-                known |= whole
-                    || draft.steps.is_none() && name.split('@').next() == draft.name.as_deref();
-                for step in draft.steps.iter().flatten() {
-                    if whole || step.name == name {
-                        known = true;
-                        places.push(Place {
+                let unread =
+                    draft.steps.is_none() && name.split('@').next() == draft.name.as_deref();
+                let before = places.len();
+                let steps = draft.steps.iter().flatten();
+                places.extend(
+                    steps
+                        .filter(|step| whole || step.name == name)
+                        .map(|step| Place {
                             stage: Some(step),
                             named: true,
-                        });
-                    }
+                        }),
+                );
+                known = whole || unread || places.len() > before;
+                // A second stage of that name is a mistake of its own.
+                if known {
+                    break;
                 }
             }
             if !known && stages.all_named() {
@@ -174,7 +180,11 @@ impl<'r> Reader<'r> {
                     .iter()
                     .flat_map(|draft| {
                         let steps = draft.steps.iter().flatten().map(|step| step.name.as_str());
-                        draft.name.as_deref().into_iter().chain(steps)
+                        let whole = draft
+                            .name
+                            .as_deref()
+                            .filter(|_| draft.sweep || draft.steps.is_none());
+                        whole.into_iter().chain(steps)
                     })
                     .collect();
                 unknown("stage", item, name, &names, self.out);
@@ -229,13 +239,14 @@ impl<'r> Reader<'r> {
                 })
                 .all(|class| class.slo.is_empty());
             if without {
-                let who = class.as_ref().map_or("no class".to_owned(), |class| {
-                    format!("not class `{class}`")
-                });
+                let who = match class {
+                    Some(class) => format!("class `{class}` has none"),
+                    None => "no class has one".to_owned(),
+                };
                 self.out.error(
                     "spec::needs-slo",
                     place,
-                    format!("`{metric}` counts requests within their SLO, and {who} has one"),
+                    format!("`{metric}` counts requests within their SLO, and {who}"),
                     "give the class one like `slo: {ttft: 500ms, e2e: 60s}`",
                 );
             }
@@ -249,14 +260,14 @@ impl<'r> Reader<'r> {
                 .insert((cell.cell.clone(), cell.limit.is_relative()))
             {
                 let kind = match cell.limit {
-                    Limit::WorseBy { .. } | Limit::WorseByPoints(_) => "`worse_by`",
-                    Limit::AtMost(_) => "`at_most`",
-                    Limit::AtLeast(_) => "`at_least`",
+                    Limit::WorseBy { .. } | Limit::WorseByPoints(_) => "worse_by",
+                    Limit::AtMost(_) => "at_most",
+                    Limit::AtLeast(_) => "at_least",
                 };
                 self.out.error(
                     "spec::duplicate-cell",
                     place,
-                    format!("`{}` has a {kind} already", cell.cell),
+                    format!("`{}` is limited by `{kind}` already", cell.cell),
                     "keep one of the two lines",
                 );
             }
@@ -310,5 +321,9 @@ fn unknown(what: &str, node: &Node, name: &str, names: &[&str], out: &mut Diagno
     if let Some(near) = suggest(name, names.iter().copied()) {
         diagnostic = diagnostic.label(format!("did you mean `{near}`?"));
     }
-    out.push(diagnostic.help(format!("there is {}", fields::list(names.iter().copied()))));
+    let plural = if what == "class" { "classes" } else { "stages" };
+    out.push(diagnostic.help(format!(
+        "{plural} are {}",
+        fields::list(names.iter().copied())
+    )));
 }

@@ -12,11 +12,9 @@ use crate::spec::model::{GateCell, Stage};
 const MOST_ERRORS: f64 = 0.01;
 
 /// TTFT, TPOT and E2E p95 where the sample supports them, output throughput in closed loops, and
-/// the error ratio over all stages.
-pub(super) fn cells(classes: &Classes, stages: &Stages) -> Vec<GateCell> {
-    let Some(workload) = classes.workload() else {
-        return Vec::new();
-    };
+/// the error ratio over all stages; `None` where a class could not be read.
+pub(super) fn cells(classes: &Classes, stages: &Stages) -> Option<Vec<GateCell>> {
+    let workload = classes.workload()?;
     let answers_have_gaps = workload
         .classes
         .iter()
@@ -29,10 +27,14 @@ pub(super) fn cells(classes: &Classes, stages: &Stages) -> Vec<GateCell> {
         .chain(CellMetric::value(Metric::OutputThroughput))
         .collect();
     let mut gated = Vec::new();
-    for (stage, _) in implied_stages(stages) {
+    let supports = |metric, stage| sampling::check(metric, stage, None, &workload).is_none();
+    for (stage, asked) in implied_stages(stages) {
+        // A stage too short for any of the percentiles is there to look at.
+        if !asked && !metrics.iter().all(|&metric| supports(metric, stage)) {
+            continue;
+        }
         for &metric in &metrics {
-            let supported = !is_arrival_rate(metric.metric(), stage)
-                && sampling::check(metric, stage, None, &workload).is_none();
+            let supported = !is_arrival_rate(metric.metric(), stage) && supports(metric, stage);
             if let (true, Some(limit)) = (supported, limit::default(metric.metric())) {
                 gated.push(cell(Some(stage), metric, limit));
             }
@@ -42,7 +44,7 @@ pub(super) fn cells(classes: &Classes, stages: &Stages) -> Vec<GateCell> {
         CellMetric::value(Metric::ErrorRatio)
             .map(|metric| cell(None, metric, Limit::AtMost(MOST_ERRORS))),
     );
-    gated
+    Some(gated)
 }
 
 fn cell(stage: Option<&Stage>, metric: CellMetric, limit: Limit) -> GateCell {

@@ -19,7 +19,7 @@ const SHAPE: Shape = Shape {
         "incomparable",
         "token_mismatch",
     ],
-    later: &["evidence", "anchor", "min_completed", "trade"],
+    later: &["evidence", "anchor", "min_completed"],
     example: "gate: {cells: [{metric: ttft.p95, worse_by: 10%}]}",
 };
 const REPEATS: Shape = Shape {
@@ -63,7 +63,7 @@ pub(super) fn lower(
     let cells = match gate.get("cells", out) {
         Some(node) => cells::lower(node, classes, stages, out),
         None if gate.has("cells") => None,
-        None => Some(defaults::cells(classes, stages)),
+        None => defaults::cells(classes, stages),
     };
     let place = gate.key_span("cells").unwrap_or(top);
     if let Some(cells) = &cells {

@@ -17,7 +17,7 @@ const BEYOND_PREFIX: u32 = 16;
 
 const SHAPE: Shape = Shape {
     known: &["fixed", "uniform", "lognormal"],
-    later: &["gamma", "normal", "exponential", "zipf", "dataset", "trace"],
+    later: &["gamma", "dataset", "trace"],
     example: "{lognormal: {p50: 250, p95: 800}}",
 };
 const LOGNORMAL: Shape = Shape {
@@ -30,6 +30,11 @@ const LOGNORMAL: Shape = Shape {
 pub(super) fn lower(node: &Node, what: &str, out: &mut Diagnostics) -> Option<Length> {
     if node.scalar().is_some() {
         return tokens(node, what, out).map(Length::Fixed);
+    }
+    if !matches!(node.kind, Kind::Mapping(_)) {
+        let expected = "a number of tokens or a distribution";
+        fields::wrong_type(node, what, expected, SHAPE.example, out);
+        return None;
     }
     let fields = Fields::open(node, what, &SHAPE, out)?;
     if fields

@@ -114,7 +114,7 @@ fn requires(fields: &Fields<'_>, out: &mut Diagnostics) {
         return;
     };
     let Some(wanted) = text.trim().strip_prefix(">=").and_then(version) else {
-        fields::wrong_type(node, "`requires`", "a lowest version", EXAMPLE, out);
+        fields::wrong_type(node, "`requires`", "a version like `>=0.3`", EXAMPLE, out);
         return;
     };
     if version(super::VERSION).is_some_and(|ours| ours < wanted) {

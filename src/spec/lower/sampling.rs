@@ -9,7 +9,7 @@ use crate::spec::model::{Length, Stage, Workload};
 /// Exceedances that a gated quantile rests on at the least.
 const LEAST_EXCEEDANCES: f64 = 10.0;
 /// Values that a gated distribution has at the least.
-const LEAST_VALUES: f64 = 50.0;
+pub(super) const LEAST_VALUES: f64 = 50.0;
 
 /// Too few values for a statistic.
 #[derive(Debug, Clone, Copy, PartialEq)]

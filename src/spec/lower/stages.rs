@@ -278,7 +278,7 @@ fn check_size(stage: &Stage, span: &Range<usize>, out: &mut Diagnostics) -> Opti
     if longest > LONGEST {
         return refuse(
             format!("stage `{name}` lasts longer than seven days"),
-            "shorten it, or raise its rate".to_owned(),
+            "shorten it".to_owned(),
         );
     }
     let Arrival::Open { rate, .. } = stage.arrival else {

@@ -78,6 +78,11 @@ impl Supported<'_> {
             }
             return false;
         }
+        // A stage of a handful of requests is there to look at, unless it is named.
+        let handful = |requests| requests < sampling::LEAST_VALUES;
+        if !place.named && stage.expected_requests().is_some_and(handful) {
+            return false;
+        }
         let too_few = self
             .workload
             .and_then(|workload| sampling::check(self.metric, stage, class, workload));

@@ -1,0 +1,397 @@
+//! `infergate check`: what a valid spec asks for, in size and time.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+
+use crate::diag::Source;
+use crate::metric::{Cell, Metric};
+use crate::plan::{Plan, StagePlan};
+use crate::spec::{Arrival, ArrivalProcess, Extent, GateCell, Limit, Spec, Stage, looks};
+use crate::unit::{Nanos, scale};
+
+/// Checks a spec: shows all mistakes at once, or the plan's size and how long it takes.
+#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+#[command(after_help = "Example: infergate check baselines/chat-8b")]
+pub struct CheckArgs {
+    /// The spec, or a folder that holds its `spec.yaml`.
+    pub spec: PathBuf,
+    /// Print the size as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Why a spec's file cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read spec `{path}`; give a spec's file, or a folder that holds `spec.yaml`")]
+pub struct ReadError {
+    /// The file that was tried.
+    pub path: String,
+    /// What the system said.
+    #[source]
+    pub source: io::Error,
+}
+
+/// The text of a spec given as a file, or as a folder that holds `spec.yaml`.
+pub fn read(argument: &Path) -> Result<Source, ReadError> {
+    let file = if argument.is_dir() {
+        argument.join("spec.yaml")
+    } else {
+        argument.to_owned()
+    };
+    let path = file.display().to_string();
+    match std::fs::read_to_string(&file) {
+        Ok(text) => Ok(Source { path, text }),
+        Err(source) => Err(ReadError { path, source }),
+    }
+}
+
+/// The size of a plan, for `--json`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Size {
+    /// Always `infergate.check/1`.
+    pub format: &'static str,
+    /// The spec's name.
+    pub name: String,
+    /// Digest of what has to be equal for two runs to be comparable.
+    pub workload_digest: String,
+    /// The stages, sweeps expanded.
+    pub stages: Vec<StageSize>,
+    /// One run of all stages.
+    pub run_s: f64,
+    /// Whether `run_s` is a bound and not the time itself.
+    pub run_is_bound: bool,
+    /// After how many pairs the comparison is looked at, and how long it has taken by then.
+    pub looks: Vec<Look>,
+    /// What is judged.
+    pub cells: Vec<CellSize>,
+    /// What else is worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// One stage in figures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StageSize {
+    /// The stage's name.
+    pub name: String,
+    /// How requests come, in words.
+    pub arrival: String,
+    /// Requests in the window; `None` where the target's speed decides.
+    pub requests: Option<u64>,
+    /// Warm-up, in words.
+    pub warmup: String,
+    /// The window; `None` where the target's speed decides.
+    pub window_s: Option<f64>,
+    /// Warm-up and window together.
+    pub duration_s: f64,
+    /// Whether `duration_s` is a bound: the time that the stage takes when every request just keeps
+    /// its SLO.
+    pub duration_is_bound: bool,
+    /// Whether every pair repeats it; another stage runs once a side.
+    pub repeated: bool,
+}
+
+/// One look of an `ab`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Look {
+    /// Pairs done by then.
+    pub pairs: u32,
+    /// Time taken by then.
+    pub total_s: f64,
+}
+
+/// One judged cell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CellSize {
+    /// As in `steady/ttft.p95`.
+    pub cell: String,
+    /// As in `worse by 10 %`.
+    pub limit: String,
+    /// Shown, but never in the verdict.
+    pub informational: bool,
+}
+
+impl Size {
+    /// The size of a spec's plan.
+    pub fn of(spec: &Spec, plan: &Plan) -> Self {
+        let latency = spec.workload.latency_at_slo();
+        let stages: Vec<StageSize> = plan
+            .stages()
+            .iter()
+            .map(|stage| StageSize::of(stage, latency, spec.gate.repeats_stage(&stage.stage.name)))
+            .collect();
+        let run_s: f64 = stages.iter().map(|stage| stage.duration_s).sum();
+        let repeated_s: f64 = stages
+            .iter()
+            .filter(|stage| stage.repeated)
+            .map(|stage| stage.duration_s)
+            .sum();
+        let looks = looks(spec.gate.repeats)
+            .into_iter()
+            .map(|pairs| Look {
+                pairs,
+                // Both sides of each pair, and the other stages once a side in the last one.
+                total_s: 2.0 * (f64::from(pairs) * repeated_s + (run_s - repeated_s)),
+            })
+            .collect();
+        Self {
+            format: "infergate.check/1",
+            name: spec.name.to_string(),
+            workload_digest: spec.workload_digest().hex(),
+            run_s,
+            run_is_bound: stages.iter().any(|stage| stage.duration_is_bound),
+            looks,
+            cells: spec.gate.cells.iter().map(CellSize::of).collect(),
+            notes: notes(spec),
+            stages,
+        }
+    }
+}
+
+impl StageSize {
+    fn of(planned: &StagePlan, latency: Nanos, repeated: bool) -> Self {
+        let stage = &planned.stage;
+        let (requests, window) = match &planned.schedule {
+            Some(schedule) => (
+                Some(schedule.measured.len() as u64),
+                Some(schedule.window_end.since(schedule.window_start)),
+            ),
+            None => match stage.extent {
+                Extent::Requests(requests) => (Some(requests.into()), None),
+                Extent::Duration(window) => (None, Some(window)),
+            },
+        };
+        Self {
+            name: stage.name.clone(),
+            arrival: arrival(stage.arrival),
+            requests,
+            warmup: warmup(stage),
+            window_s: window.map(Nanos::as_secs_f64),
+            duration_s: stage.expected_duration(latency).as_secs_f64(),
+            duration_is_bound: !stage.has_fixed_duration(),
+            repeated,
+        }
+    }
+}
+
+impl CellSize {
+    fn of(cell: &GateCell) -> Self {
+        Self {
+            cell: cell.cell.to_string(),
+            limit: cell.limit.describe(cell.cell.metric.metric()).to_string(),
+            informational: cell.informational,
+        }
+    }
+}
+
+fn arrival(arrival: Arrival) -> String {
+    match arrival {
+        Arrival::Closed { users: 1, .. } => "closed, 1 user".to_owned(),
+        Arrival::Closed { users, .. } => format!("closed, {} users", scale::count(users.into())),
+        Arrival::Open { rate, process } => {
+            let process = match process {
+                ArrivalProcess::Constant => "constant",
+                ArrivalProcess::Poisson => "poisson",
+            };
+            format!("open, {rate} {process}")
+        }
+    }
+}
+
+fn warmup(stage: &Stage) -> String {
+    let requests = format!("{} requests", scale::count(stage.warmup.requests.into()));
+    match (stage.warmup.requests, stage.warmup.duration) {
+        (0, Nanos::ZERO) => "none".to_owned(),
+        (0, time) => time.to_string(),
+        (_, Nanos::ZERO) => requests,
+        (_, time) => format!("{requests} and {time}"),
+    }
+}
+
+fn notes(spec: &Spec) -> Vec<String> {
+    let is_open = |name: &str| {
+        spec.stages
+            .iter()
+            .any(|stage| stage.name == name && matches!(stage.arrival, Arrival::Open { .. }))
+    };
+    spec.gate
+        .cells
+        .iter()
+        .filter(|gated| {
+            let Cell { stage, metric, .. } = &gated.cell;
+            metric.metric() == Metric::Goodput
+                && matches!(gated.limit, Limit::WorseBy { .. })
+                && stage.as_deref().is_some_and(is_open)
+        })
+        .map(|gated| {
+            format!(
+                "`{}` is judged as attainment, in points: at an open-loop stage goodput is attainment \
+                 times the arrival rate",
+                gated.cell
+            )
+        })
+        .collect()
+}
+
+/// The size as text for people, ending in a line break.
+pub fn describe(spec: &Spec, plan: &Plan) -> String {
+    let size = Size::of(spec, plan);
+    let mut text = format!(
+        "{}: {} and {}, workload {}\n\n{}\n\n",
+        size.name,
+        plural(size.stages.len(), "stage", "stages"),
+        plural(spec.workload.classes.len(), "class", "classes"),
+        spec.workload_digest(),
+        table(&size)
+    );
+    text.push_str(&times(&size));
+    let (shown, gated): (Vec<_>, Vec<_>) = size.cells.iter().partition(|cell| cell.informational);
+    for (what, cells) in [("gated", gated), ("informational", shown)] {
+        if cells.is_empty() {
+            continue;
+        }
+        let limits = if cells.len() == 1 { "limit" } else { "limits" };
+        let _ = writeln!(text, "\n{} {what} {limits}:", cells.len());
+        let width = cells.iter().map(|cell| cell.cell.len()).max().unwrap_or(0);
+        for cell in cells {
+            let _ = writeln!(text, "  {:width$}  {}", cell.cell, cell.limit);
+        }
+    }
+    for note in &size.notes {
+        let _ = writeln!(text, "\nnote: {note}");
+    }
+    text
+}
+
+fn plural(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+fn table(size: &Size) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header([
+        "stage", "arrival", "requests", "warm-up", "window", "takes", "runs",
+    ]);
+    for stage in &size.stages {
+        let requests = stage
+            .requests
+            .map_or("by duration".to_owned(), scale::count);
+        let window = stage
+            .window_s
+            .map_or("by requests".to_owned(), scale::elapsed);
+        table.add_row([
+            stage.name.clone(),
+            stage.arrival.clone(),
+            requests,
+            stage.warmup.clone(),
+            window,
+            bounded(stage.duration_s, stage.duration_is_bound),
+            if stage.repeated { "every pair" } else { "once" }.to_owned(),
+        ]);
+    }
+    for column in [2, 4, 5] {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((u16::from(index > 0), 1));
+    }
+    table.trim_fmt()
+}
+
+fn bounded(seconds: f64, is_bound: bool) -> String {
+    let sign = if is_bound { "≤ " } else { "" };
+    format!("{sign}{}", scale::elapsed(seconds))
+}
+
+fn times(size: &Size) -> String {
+    let mut text = format!(
+        "one run takes {}, drains and starts not counted",
+        bounded(size.run_s, size.run_is_bound)
+    );
+    if size.run_is_bound {
+        text.push_str(
+            " (≤ where the target decides: as long as when every request just keeps its SLO, or takes 10 s without one)",
+        );
+    }
+    text.push('\n');
+    let looks: Vec<String> = size
+        .looks
+        .iter()
+        .map(|look| {
+            let total = bounded(look.total_s, size.run_is_bound);
+            format!("{} pairs ({total})", look.pairs)
+        })
+        .collect();
+    let _ = writeln!(text, "a comparison is looked at after {}", looks.join(", "));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::parse;
+
+    fn fixture(name: &str) -> (Spec, Plan) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/fixtures/spec/ok")
+            .join(format!("{name}.yaml"));
+        let source = read(&path).unwrap();
+        let spec = parse(&source, &|name| {
+            (name == "TARGET_URL").then(|| "http://localhost:8000".to_owned())
+        })
+        .unwrap()
+        .spec;
+        let plan = Plan::expand(&spec);
+        (spec, plan)
+    }
+
+    #[test]
+    fn the_size_reads_well() {
+        for name in ["product-example", "sim", "minimal", "anchors", "no-gate"] {
+            let (spec, plan) = fixture(name);
+            insta::assert_snapshot!(name, describe(&spec, &plan));
+        }
+    }
+
+    #[test]
+    fn the_json_names_its_units() {
+        let (spec, plan) = fixture("minimal");
+        let size = Size::of(&spec, &plan);
+        insta::assert_snapshot!(serde_json::to_string_pretty(&size).unwrap());
+    }
+
+    #[test]
+    fn only_stages_that_are_judged_are_repeated() {
+        let (spec, plan) = fixture("product-example");
+        let size = Size::of(&spec, &plan);
+        let repeated: Vec<&str> = size
+            .stages
+            .iter()
+            .filter(|stage| stage.repeated)
+            .map(|stage| stage.name.as_str())
+            .collect();
+        assert_eq!(repeated, ["sweep@32", "steady"]);
+        let seconds = |stage: &StageSize| stage.duration_s;
+        let all: f64 = size.stages.iter().map(seconds).sum();
+        // 60 s of sweep@32 and 210 s of steady.
+        let three = 2.0 * (3.0 * 270.0 + all - 270.0);
+        assert!((size.looks[0].total_s - three).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_folder_stands_for_its_spec() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = read(folder.path()).unwrap_err();
+        assert!(error.path.ends_with("spec.yaml"));
+        std::fs::write(folder.path().join("spec.yaml"), "infergate: 1\n").unwrap();
+        let source = read(folder.path()).unwrap();
+        assert_eq!(source.text, "infergate: 1\n");
+        assert!(source.path.ends_with("spec.yaml"));
+    }
+}
