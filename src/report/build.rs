@@ -130,8 +130,13 @@ fn environment(judgement: &Judgement, sides: &Sides<'_>) -> Environment {
             .iter()
             .filter(|pin| pin.blocks)
             .map(|pin| {
-                Text::of("Not comparable, for this pin differs and is not under test: ")
-                    .then(line(pin))
+                Text::of("Not comparable: ")
+                    .quoted(pin.pin.as_str())
+                    .words(" is ")
+                    .then(setup::optional(pin.baseline.as_deref()))
+                    .words(" in the baseline, ")
+                    .then(setup::optional(pin.candidate.as_deref()))
+                    .words(" in the candidate, and not under test")
             })
             .collect(),
         caveats: judgement

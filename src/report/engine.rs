@@ -174,5 +174,8 @@ mod tests {
         assert!(matches!(auto_escape("report.md"), AutoEscape::Custom(_)));
         assert!(matches!(auto_escape("report.html.j2"), AutoEscape::Html));
         assert!(matches!(auto_escape("report.txt.j2"), AutoEscape::None));
+        for (name, _) in FILES {
+            assert!(matches!(auto_escape(name), AutoEscape::Custom(_)), "{name}");
+        }
     }
 }

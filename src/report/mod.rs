@@ -1,4 +1,4 @@
-//! Findings to text: [`build`] and [`run::build`] make view models, the renderers print them.
+//! Findings to text: [`build()`] and [`run::build`] make view models, the renderers print them.
 //!
 //! Computes no statistic: it scales, rounds, orders and words. What others wrote (model names,
 //! error texts, versions) is told apart by type ([`Text`]) and made harmless for the place where

@@ -46,19 +46,24 @@ pub(super) fn cell(cell: &Cell) -> Text {
 }
 
 /// Which way a change goes, as a word; `no change` where it prints as zero.
-fn direction(metric: Metric, estimate: f64) -> &'static str {
-    if (estimate * 1e4).round() == 0.0 {
+fn direction(metric: Metric, change: Change) -> &'static str {
+    if (estimate(change) * 1e4).round() == 0.0 {
         return "no change";
     }
-    let up = estimate > 0.0;
-    match metric.kind() {
-        Kind::Distribution if up => "slower",
-        Kind::Distribution => "faster",
-        Kind::Rate if up => "more",
-        Kind::Rate => "less",
-        Kind::Proportion if up => "higher",
-        Kind::Proportion => "lower",
+    let up = estimate(change) > 0.0;
+    match (metric.kind(), change) {
+        (Kind::Distribution, _) if up => "slower",
+        (Kind::Distribution, _) => "faster",
+        (Kind::Rate, Change::Ratio { .. }) if up => "more",
+        (Kind::Rate, Change::Ratio { .. }) => "less",
+        (Kind::Rate, Change::Points { .. }) | (Kind::Proportion, _) if up => "higher",
+        (Kind::Rate, Change::Points { .. }) | (Kind::Proportion, _) => "lower",
     }
+}
+
+/// Goodput near full attainment is judged in points of attainment, which has to be said.
+fn is_attainment(metric: Metric, change: Change) -> bool {
+    metric == Metric::Goodput && matches!(change, Change::Points { .. })
 }
 
 /// The best estimate of a change.
@@ -88,11 +93,16 @@ fn interval(change: Change) -> Text {
 
 /// `+31.2 % [+27.9 %, +34.6 %] slower`.
 pub(super) fn change(metric: Metric, change: Change) -> Text {
-    Text::just(signed(change, estimate(change)))
+    let text = Text::just(signed(change, estimate(change)))
         .words(" ")
         .then(interval(change))
         .words(" ")
-        .words(direction(metric, estimate(change)))
+        .words(direction(metric, change));
+    if is_attainment(metric, change) {
+        text.words(" attainment")
+    } else {
+        text
+    }
 }
 
 /// `31.2 % slower [+27.9 %, +34.6 %]`, to follow "is".
@@ -100,13 +110,15 @@ fn change_said(metric: Metric, change: Change) -> Text {
     let size = signed(change, estimate(change))
         .trim_start_matches(['+', '−'])
         .to_owned();
-    match direction(metric, estimate(change)) {
-        "no change" => Text::of("unchanged ").then(interval(change)),
-        word => Text::just(size)
-            .words(" ")
-            .words(word)
-            .words(" ")
-            .then(interval(change)),
+    let text = match direction(metric, change) {
+        "no change" => Text::of("unchanged "),
+        word => Text::just(size).words(" ").words(word).words(" "),
+    };
+    let text = text.then(interval(change));
+    if is_attainment(metric, change) {
+        text.words(" in attainment")
+    } else {
+        text
     }
 }
 
@@ -146,11 +158,9 @@ pub(super) fn why(finding: &Finding) -> Option<Text> {
     let state = match finding.state {
         CellState::Suspect => Some("worse than its limit by estimate, not yet beyond doubt"),
         CellState::Implausible => Some("too good to be believed unseen: look at what ran"),
-        CellState::Inconclusive => {
-            Some("neither a break of the limit nor the absence of one is shown")
-        }
+        CellState::Inconclusive => Some("within its limit or beyond it: these repeats cannot tell"),
         CellState::NotResolvable => {
-            Some("the limit is finer than this noise lets these repeats see")
+            Some("the limit is finer than these repeats can resolve on this machine")
         }
         CellState::NotFinished => Some("sampling stopped at the first regression"),
         CellState::New => Some("not in the baseline"),
@@ -180,9 +190,11 @@ pub(super) fn resolvable(finding: &Finding) -> Option<Text> {
         | CellState::Ok => return None,
     }
     let smallest = finding.evidence?.resolvable?;
-    let size = match finding.cell.metric.metric().kind() {
-        Kind::Proportion => scale::points(smallest),
-        Kind::Distribution | Kind::Rate => scale::change(smallest),
+    let size = match (finding.change, finding.cell.metric.metric().kind()) {
+        (Some(Change::Points { .. }), _) | (None, Kind::Proportion) => scale::points(smallest),
+        (Some(Change::Ratio { .. }), _) | (None, Kind::Distribution | Kind::Rate) => {
+            scale::change(smallest)
+        }
     };
     Some(Text::just(size.trim_start_matches('+')))
 }
@@ -295,5 +307,40 @@ pub(super) fn invalid(reason: &InvalidReason) -> Text {
         InvalidReason::Interrupted => {
             Text::of("the run was interrupted before the window ended; run it again")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goodput_in_points_is_said_to_be_attainment() {
+        let points = Change::Points {
+            estimate: -0.031,
+            low: -0.04,
+            high: -0.022,
+        };
+        assert_eq!(
+            change(Metric::Goodput, points).plain(),
+            "−3.10 pp [−4.00 pp, −2.20 pp] lower attainment"
+        );
+        assert_eq!(
+            change_said(Metric::Goodput, points).plain(),
+            "3.10 pp lower [−4.00 pp, −2.20 pp] in attainment"
+        );
+    }
+
+    #[test]
+    fn a_change_that_prints_as_zero_has_no_direction() {
+        let none = Change::Ratio {
+            estimate: 0.000_01,
+            low: -0.01,
+            high: 0.01,
+        };
+        assert_eq!(
+            change(Metric::Ttft, none).plain(),
+            "0.00 % [−1.00 %, +1.00 %] no change"
+        );
     }
 }

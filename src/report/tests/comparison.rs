@@ -23,11 +23,32 @@ fn check(name: &str, judgement: &Judgement, baseline: &[Run], candidate: &[Run])
         reproduce: &reproduce,
     };
     let model = build(judgement, &sides);
-    insta::assert_snapshot!(format!("{name}.md"), markdown::report(&model));
+    let page = markdown::report(&model);
+    assert_complete(&page, judgement);
+    insta::assert_snapshot!(format!("{name}.md"), page);
     insta::assert_snapshot!(format!("{name}.txt"), text::plain(&text::report(&model)));
     let file = ReportFile::new(judgement, &sides);
     assert_eq!(ReportFile::parse(&file.render()).unwrap(), file);
     assert_eq!(&file.judgement(), judgement);
+}
+
+/// No finding is left out, and no change comes without its interval.
+fn assert_complete(page: &str, judgement: &Judgement) {
+    for finding in &judgement.findings {
+        let row = format!("| `{}` |", finding.cell);
+        let state = format!("**{}** |", finding.state.label());
+        assert!(
+            page.lines()
+                .any(|line| line.starts_with(&row) && line.ends_with(&state)),
+            "{row} {state}"
+        );
+    }
+    let words: Vec<&str> = page.split_whitespace().collect();
+    for three in words.windows(3) {
+        if three[0].starts_with(['+', '−']) && matches!(three[1], "%" | "pp") {
+            assert!(three[2].starts_with('['), "{three:?}");
+        }
+    }
 }
 
 #[test]
@@ -81,6 +102,15 @@ fn undecided() {
     findings[4] = finding("e2e.p95", CellState::Inconclusive, 8.5, 0.052);
     findings[4].evidence = Some(evidence(0.11));
     findings[0].state = CellState::NotResolvable;
+    findings.push(Finding {
+        gated: false,
+        evidence: None,
+        reason: Some(Reason::FewSamples {
+            n: 640,
+            needed: 1000,
+        }),
+        ..finding("ttft.p99", CellState::Inconclusive, 0.48, 0.09)
+    });
     findings.sort_by_key(|f| f.state);
     let mut judgement = judgement(Verdict::Undecided, findings);
     judgement.advice = vec![advice(
