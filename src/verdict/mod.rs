@@ -120,24 +120,38 @@ fn preset(comparison: &Comparison, cell: &ComparedCell, limit: Limit) -> Option<
     }
 }
 
-/// The looks: those of the arrangement within the spec's bounds.
+/// What the looks depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Interleaved pairs, the noise known from archived sessions.
+    Pairs,
+    /// Interleaved pairs, the noise assumed: the first look comes later.
+    PairsWithoutArchive,
+    /// Candidate runs against stored sessions.
+    Stored,
+}
+
+/// The looks that a gate takes: those of the mode within the spec's `repeats`.
 ///
-/// Where the noise of some gated cell is assumed, they come later for all.
+/// Pairs without `repeats`: 3, 5, 7, 10; without an archive 5, 7, 10; stored 1, 3, 5.
+pub fn planned_looks(mode: Mode, gate: &Gate) -> sequential::Design {
+    let Repeats { min, max } = gate.repeats.unwrap_or(match mode {
+        Mode::Pairs | Mode::PairsWithoutArchive => PAIRS,
+        Mode::Stored => STORED,
+    });
+    match mode {
+        Mode::Pairs => sequential::Design::paired(min, max),
+        Mode::PairsWithoutArchive => sequential::Design::unarchived(min, max),
+        Mode::Stored => sequential::Design::stored(min, max),
+    }
+}
+
+/// The looks of a comparison; one at all that there is, where nothing more can come.
 fn design(arrangement: Arrangement, gate: &Gate, kept: usize, assumed: bool) -> sequential::Design {
-    let bounds = |default: Repeats| gate.repeats.unwrap_or(default);
     match arrangement {
-        Arrangement::Interleaved => {
-            let Repeats { min, max } = bounds(PAIRS);
-            if assumed {
-                sequential::Design::unarchived(min, max)
-            } else {
-                sequential::Design::paired(min, max)
-            }
-        }
-        Arrangement::Stored => {
-            let Repeats { min, max } = bounds(STORED);
-            sequential::Design::stored(min, max)
-        }
+        Arrangement::Interleaved if assumed => planned_looks(Mode::PairsWithoutArchive, gate),
+        Arrangement::Interleaved => planned_looks(Mode::Pairs, gate),
+        Arrangement::Stored => planned_looks(Mode::Stored, gate),
         Arrangement::SameRun | Arrangement::Unpaired => {
             let all = u32::try_from(kept).unwrap_or(u32::MAX);
             sequential::Design::paired(all, all)
