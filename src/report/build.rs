@@ -42,6 +42,13 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
         environment: environment(judgement, sides),
         broken: rows(|f| f.gated && group(f.state) == Group::Broken),
         unmeasured: rows(|f| f.gated && group(f.state) == Group::Unmeasured),
+        unmeasured_title: if headline::no_baseline(judgement) {
+            Text::of("Not judged, for there is no baseline")
+        } else if judgement.pins.iter().any(|pin| pin.blocks) {
+            Text::of("Not compared")
+        } else {
+            Text::of("Not measured")
+        },
         undecided: rows(|f| f.gated && group(f.state) == Group::Undecided),
         within: rows(|f| f.gated && group(f.state) == Group::Within),
         observed: rows(|f| !f.gated),
@@ -104,7 +111,8 @@ fn environment(judgement: &Judgement, sides: &Sides<'_>) -> Environment {
         .collect();
     let mut under_test = Vec::new();
     let comparable = !judgement.pins.iter().any(|pin| pin.blocks);
-    if tested.is_empty() && comparable && judgement.design != Design::SameRun {
+    let two_sides = judgement.design != Design::SameRun && !headline::no_baseline(judgement);
+    if tested.is_empty() && comparable && two_sides {
         under_test.push(Text::of(
             "Nothing under test differs: this is an A/A comparison, and a change is noise or the machine's",
         ));

@@ -27,11 +27,25 @@ pub(super) fn headline(judgement: &Judgement, title: &str) -> Text {
             .figure(scale::count(counts.gated.into()))
             .words(" gated cells was judged");
     }
-    text.then(count_phrase(counts))
+    if no_baseline(judgement) && counts.unmeasured > 0 {
+        return text.words("there is no baseline, so ").then(count_phrase(
+            counts,
+            [" was not judged", " were not judged"],
+        ));
+    }
+    text.then(count_phrase(
+        counts,
+        [" was not measured", " were not measured"],
+    ))
+}
+
+/// Whether the candidate stands alone.
+pub(super) fn no_baseline(judgement: &Judgement) -> bool {
+    matches!(judgement.design, Design::Unpaired { baseline: 0, .. })
 }
 
 /// `2 of 7 gated cells are beyond their limits, 1 is undecided, 4 are within`.
-fn count_phrase(counts: Headline) -> Text {
+fn count_phrase(counts: Headline, unmeasured_words: [&'static str; 2]) -> Text {
     let Headline {
         gated,
         regressed,
@@ -56,7 +70,7 @@ fn count_phrase(counts: Headline) -> Text {
             " is beyond its limit",
             " are beyond their limits",
         ),
-        (unmeasured, " was not measured", " were not measured"),
+        (unmeasured, unmeasured_words[0], unmeasured_words[1]),
         (undecided, " is undecided", " are undecided"),
         (passed, " is within its limit", " are within their limits"),
     ];

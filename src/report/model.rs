@@ -35,6 +35,8 @@ pub struct ReportModel {
     pub broken: CellTable,
     /// Gated cells that were not measured or not compared.
     pub unmeasured: CellTable,
+    /// The heading above those.
+    pub unmeasured_title: Text,
     /// Gated cells that could not be decided.
     pub undecided: CellTable,
     /// Which clause lost requests, where goodput moved.

@@ -264,6 +264,10 @@ pub(super) fn design(design: &Design) -> Text {
             .words(" candidate runs"),
         Design::SameRun => Text::of("one run on both sides, so there is no change to see"),
         Design::Unpaired {
+            baseline: 0,
+            candidate,
+        } => counted(*candidate, " candidate run", " candidate runs").words(", no baseline"),
+        Design::Unpaired {
             baseline,
             candidate,
         } => counted(*baseline, " baseline run", " baseline runs")

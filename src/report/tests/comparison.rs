@@ -225,6 +225,35 @@ fn assumed_noise_and_a_policy_that_passes() {
 }
 
 #[test]
+fn no_baseline() {
+    let mut findings = healthy();
+    for finding in &mut findings {
+        finding.baseline = None;
+        finding.change = None;
+        finding.evidence = None;
+        finding.state = CellState::Missing;
+        finding.reason = Some(Reason::Absent {
+            why: "there is no baseline of this environment".to_owned(),
+        });
+    }
+    findings[1].state = CellState::Ok;
+    findings[1].reason = Some(Reason::OnThisRun);
+    findings.sort_by_key(|f| f.state);
+    let mut judgement = judgement(Verdict::Undecided, findings);
+    judgement.design = Design::Unpaired {
+        baseline: 0,
+        candidate: 3,
+    };
+    judgement.pins = Vec::new();
+    judgement.caveats = Vec::new();
+    judgement.advice = vec![advice(
+        "Make these runs the baseline",
+        Some("infergate baseline promote infergate-out --reason WHY"),
+    )];
+    check("no_baseline", &judgement, &[], &runs("c", "0.12.0", 1.0));
+}
+
+#[test]
 fn the_same_run_twice() {
     let mut judgement = judgement(Verdict::Undecided, Vec::new());
     judgement.design = Design::SameRun;
