@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::clock::Clock;
-use super::http::{Client, Ended, Exchange, Limits, Ready};
+use super::http::{Client, Ended, Exchange, Ready};
+use super::limits::Limits;
 use super::supply::Prepared;
 use super::window::Window;
 use crate::plan::PlannedRequest;

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep_until};
 
+use super::arrivals::Arrivals;
 use super::clock::Clock;
 use super::closed::{Ramp, Rules, Turns, Users};
 use super::cpu;
@@ -369,47 +370,5 @@ impl Running {
             backlog: self.totals.backlog,
             end: self.end,
         }
-    }
-}
-
-/// Where requests come from, and those under way.
-struct Arrivals {
-    pacer: Option<Pacer>,
-    tasks: JoinSet<()>,
-    is_cut: bool,
-}
-
-impl Arrivals {
-    fn new(pacer: Option<Pacer>, tasks: JoinSet<()>) -> Self {
-        Self {
-            pacer,
-            tasks,
-            is_cut: false,
-        }
-    }
-
-    /// Waits until nothing more is sent and nothing is in flight; may be dropped and called again.
-    async fn over(&mut self) {
-        if let Some(pacer) = &mut self.pacer {
-            self.tasks = pacer.last_sent().await;
-            self.pacer = None;
-        }
-        if self.is_cut {
-            self.tasks.abort_all();
-        }
-        while self.tasks.join_next().await.is_some() {}
-    }
-
-    /// Has arrivals see that the window was halted.
-    fn wake(&self) {
-        if let Some(pacer) = &self.pacer {
-            pacer.wake();
-        }
-    }
-
-    /// Cuts what is in flight.
-    fn cut(&mut self) {
-        self.is_cut = true;
-        self.tasks.abort_all();
     }
 }

@@ -1,68 +1,24 @@
 //! One request over HTTP: the one place where the load client touches the network, and where each
 //! read is given its instant.
 
-use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::fmt;
 use std::net::IpAddr;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Method, Response, StatusCode, Url};
-use tokio::time::{Sleep, sleep_until, timeout};
+use tokio::time::{sleep_until, timeout};
 
 use super::clock::Clock;
+use super::endpoint::{ClientError, Endpoint, MASK};
+use super::limits::Limits;
 use crate::sample::{Outcome, TimeoutPhase};
-use crate::spec::Api;
 use crate::unit::Nanos;
 use crate::wire::chunk::error_text;
 use crate::wire::request::RequestTemplate;
 use crate::wire::{Answer, End, Feed};
-
-/// Where requests go, and what they all share.
-#[derive(Clone)]
-pub struct Endpoint {
-    /// `http://host:8000`, without the API's path.
-    pub base_url: String,
-    /// Which API is spoken.
-    pub api: Api,
-    /// The model's name in requests.
-    pub model: String,
-    /// The API key, sent as a bearer token.
-    pub key: Option<String>,
-    /// Extra fields of every request's body.
-    pub extra: BTreeMap<String, serde_json::Value>,
-}
-
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint")
-            .field("base_url", &self.base_url)
-            .field("api", &self.api)
-            .field("model", &self.model)
-            .field("key", &self.key.as_ref().map(|_| MASK))
-            .field("extra", &self.extra)
-            .finish()
-    }
-}
-
-/// Why there is no client for an endpoint.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// The URL is none, or not of HTTP.
-    #[error("cannot use `{url}` as the target's URL: write it like `http://host:8000`")]
-    Url {
-        /// As given.
-        url: String,
-    },
-    /// The key has characters that no header takes.
-    #[error("cannot send the API key: it has characters that a header does not take")]
-    Key,
-    /// The client stack refused.
-    #[error("cannot set up the HTTP client")]
-    Setup(#[source] reqwest::Error),
-}
 
 /// A client of one endpoint; clones share their connections.
 #[derive(Clone)]
@@ -81,9 +37,6 @@ impl fmt::Debug for Client {
             .finish_non_exhaustive()
     }
 }
-
-/// What stands for a secret in texts.
-const MASK: &str = "[masked]";
 
 /// Most characters that are kept of a server's or the client stack's words.
 const TEXT: usize = 500;
@@ -145,7 +98,9 @@ impl Client {
             Err(_) if plain => builder().tls_certs_only([]).build(),
             result => result,
         }
-        .map_err(ClientError::Setup)?;
+        .map_err(|error| ClientError::Setup {
+            reason: words(error),
+        })?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(key) = &endpoint.key {
@@ -217,7 +172,8 @@ impl Client {
                         Err(error) => return no_response(error),
                     },
                     () = &mut timer => {
-                        if let Some(end) = limits.passed(sent, seen, clock, timer.as_mut()) {
+                        if let Some(phase) = limits.passed(sent, &seen.answer, clock, timer.as_mut()) {
+                            let end = End::Timeout(phase);
                             return Ended::Answer { end, tail: None };
                         }
                     }
@@ -261,8 +217,8 @@ impl Client {
                         Err(error) => End::Broken(words(error)),
                     }
                 }
-                () = &mut timer => match limits.passed(sent, seen, clock, timer.as_mut()) {
-                    Some(end) => end,
+                () = &mut timer => match limits.passed(sent, &seen.answer, clock, timer.as_mut()) {
+                    Some(phase) => End::Timeout(phase),
                     None => continue,
                 },
             };
@@ -309,43 +265,6 @@ impl Tail {
         let _ = timeout(TAIL.to_duration(), rest).await;
         // The client stack puts the connection back in a task of its own: let it go first.
         tokio::task::yield_now().await;
-    }
-}
-
-/// Limits of one request, from the instant it was sent.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    pub(super) first_token: Nanos,
-    pub(super) stall: Nanos,
-    pub(super) total: Nanos,
-}
-
-impl Limits {
-    /// The nearest limit and its name.
-    fn next(&self, sent: Nanos, answer: &Answer) -> (Nanos, TimeoutPhase) {
-        let total = (sent + self.total, TimeoutPhase::Total);
-        let nearer = match answer.last_token() {
-            Some(last) => (last + self.stall, TimeoutPhase::Stall),
-            None if answer.is_stream() => (sent + self.first_token, TimeoutPhase::FirstToken),
-            None => total,
-        };
-        if nearer.0 < total.0 { nearer } else { total }
-    }
-
-    /// Whether the nearest limit has passed; else sets the timer to it.
-    fn passed(
-        &self,
-        sent: Nanos,
-        seen: &Exchange,
-        clock: Clock,
-        timer: Pin<&mut Sleep>,
-    ) -> Option<End> {
-        let (due, phase) = self.next(sent, &seen.answer);
-        if clock.now() >= due {
-            return Some(End::Timeout(phase));
-        }
-        timer.reset(clock.timer(due));
-        None
     }
 }
 
@@ -432,87 +351,4 @@ fn words(error: reqwest::Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn client(base_url: &str, key: Option<&str>) -> Result<Client, ClientError> {
-        rustls::crypto::ring::default_provider()
-            .install_default()
-            .ok();
-        let endpoint = Endpoint {
-            base_url: base_url.to_owned(),
-            api: Api::Chat,
-            model: "tiny".to_owned(),
-            key: key.map(str::to_owned),
-            extra: BTreeMap::new(),
-        };
-        assert!(!format!("{endpoint:?}").contains("sk-"));
-        Client::new(&endpoint, Nanos::from_secs(1))
-    }
-
-    #[test]
-    fn urls_are_http() {
-        for url in [
-            "http://127.0.0.1:8000",
-            "https://host/prefix/",
-            "http://[::1]:80",
-        ] {
-            let client = client(url, None).unwrap();
-            assert!(client.url.path().ends_with("/v1/chat/completions"), "{url}");
-            assert!(!client.url.path().contains("//"), "{url}");
-        }
-        for url in ["127.0.0.1:8000", "ftp://host", "", "http://"] {
-            assert!(
-                matches!(client(url, None), Err(ClientError::Url { .. })),
-                "{url}"
-            );
-        }
-    }
-
-    #[test]
-    fn loopback_is_recognized() {
-        for host in ["localhost", "127.0.0.1", "127.1.2.3", "[::1]", "LOCALHOST"] {
-            assert!(is_loopback(host), "{host}");
-        }
-        for host in ["example.org", "10.0.0.1", "[::2]", "127.0.0.1.example.org"] {
-            assert!(!is_loopback(host), "{host}");
-        }
-    }
-
-    #[test]
-    fn texts_lose_the_key_and_stay_short() {
-        let client = client("http://localhost", Some("sk-1234")).unwrap();
-        assert_eq!(client.clean("bad key sk-1234!"), "bad key [masked]!");
-        assert_eq!(client.clean(&"ü".repeat(600)).chars().count(), 500);
-        assert!(!format!("{client:?}").contains("sk-1234"));
-        assert!(matches!(
-            self::client("http://localhost", Some("sk-\n")),
-            Err(ClientError::Key)
-        ));
-    }
-
-    #[test]
-    fn the_nearest_limit_counts() {
-        let limits = Limits {
-            first_token: Nanos::from_secs(5),
-            stall: Nanos::from_secs(2),
-            total: Nanos::from_secs(9),
-        };
-        let sent = Nanos::from_secs(1);
-        let next = |answer: &Answer| limits.next(sent, answer);
-        let mut answer = Answer::streamed(8);
-        assert_eq!(
-            next(&answer),
-            (Nanos::from_secs(6), TimeoutPhase::FirstToken)
-        );
-        assert_eq!(
-            next(&Answer::whole()),
-            (Nanos::from_secs(10), TimeoutPhase::Total)
-        );
-        let token = b"data: {\"choices\":[{\"text\":\"a\"}]}\n\n";
-        answer.feed(Nanos::from_secs(3), token);
-        assert_eq!(next(&answer), (Nanos::from_secs(5), TimeoutPhase::Stall));
-        answer.feed(Nanos::from_secs(9), token);
-        assert_eq!(next(&answer), (Nanos::from_secs(10), TimeoutPhase::Total));
-    }
-}
+mod tests;

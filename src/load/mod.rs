@@ -5,14 +5,17 @@
 //! that was begun leaves exactly one record, whatever becomes of it. The client measures and
 //! records; it derives no metric and knows no archive.
 
+mod arrivals;
 mod clock;
 mod closed;
 mod cpu;
 mod dispatch;
 mod driver;
+mod endpoint;
 mod event;
 mod health;
 mod http;
+mod limits;
 mod open;
 mod stop;
 mod supply;
@@ -20,8 +23,9 @@ mod target;
 mod window;
 
 pub use driver::{StageJob, StartError, run_stage};
+pub use endpoint::{ClientError, Endpoint};
 pub use event::{Live, LoadEvent};
-pub use http::{Client, ClientError, Endpoint};
+pub use http::Client;
 pub use stop::{Stop, StopSwitch};
 
 #[cfg(test)]
