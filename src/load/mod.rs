@@ -1,1 +1,32 @@
 //! The load client: sends the plan, times what comes back.
+//!
+//! One stage is arrivals × client × stop rule, composed in [`run_stage`]: arrivals come by the
+//! clock (`open`) or from users (`closed`), both send through one `dispatch`, and every request
+//! that was begun leaves exactly one record, whatever becomes of it. The client measures and
+//! records; it derives no metric and knows no archive.
+
+mod arrivals;
+mod clock;
+mod closed;
+mod cpu;
+mod dispatch;
+mod driver;
+mod endpoint;
+mod event;
+mod health;
+mod http;
+mod limits;
+mod open;
+mod stop;
+mod supply;
+mod target;
+mod window;
+
+pub use driver::{StageJob, StartError, run_stage};
+pub use endpoint::{ClientError, Endpoint};
+pub use event::{Live, LoadEvent};
+pub use http::Client;
+pub use stop::{Stop, StopSwitch};
+
+#[cfg(test)]
+mod tests;

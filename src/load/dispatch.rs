@@ -1,0 +1,203 @@
+//! One way to send for all arrivals: counts what is in flight, and sees to one record a request.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::clock::Clock;
+use super::http::{Client, Ended, Exchange, Ready};
+use super::limits::Limits;
+use super::supply::Prepared;
+use super::window::Window;
+use crate::plan::PlannedRequest;
+use crate::sample::{Outcome, RequestRecord, TokenSource};
+use crate::spec::Timeouts;
+use crate::unit::Nanos;
+use crate::wire::{Answer, End};
+
+/// What every request of a stage is sent with.
+#[derive(Debug)]
+pub(super) struct Dispatch {
+    pub(super) stage: u32,
+    pub(super) client: Client,
+    pub(super) clock: Clock,
+    pub(super) timeouts: Timeouts,
+    pub(super) window: Arc<Window>,
+    pub(super) records: UnboundedSender<RequestRecord>,
+    pub(super) level: Level,
+}
+
+/// How many requests are and were in flight.
+#[derive(Debug, Default)]
+pub(super) struct Level {
+    in_flight: AtomicU32,
+    most_in_window: AtomicU32,
+    sent: AtomicU64,
+}
+
+impl Level {
+    /// Requests in flight.
+    pub(super) fn in_flight(&self) -> u32 {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Most of them right after a send in the window.
+    pub(super) fn most_in_window(&self) -> u32 {
+        self.most_in_window.load(Ordering::Relaxed)
+    }
+
+    /// Requests sent so far.
+    pub(super) fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+}
+
+impl Dispatch {
+    /// Counts a request as in flight, now; [`Flight::fly`] sends it.
+    pub(super) fn depart(self: &Arc<Self>, prepared: Prepared, scheduled: Nanos) -> Flight {
+        let in_flight = self.level.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
+        self.level.sent.fetch_add(1, Ordering::Relaxed);
+        if self.window.bounds().contains(self.clock.now()) {
+            self.level
+                .most_in_window
+                .fetch_max(in_flight, Ordering::Relaxed);
+        }
+        let answer = if self.client.template().streams() {
+            Answer::streamed(prepared.planned.output_tokens)
+        } else {
+            Answer::whole()
+        };
+        Flight {
+            dispatch: Arc::clone(self),
+            planned: prepared.planned,
+            scheduled,
+            request: Some(prepared.request),
+            exchange: Some(Exchange {
+                sent: None,
+                headers: None,
+                answer,
+                error_bytes: 0,
+            }),
+        }
+    }
+
+    /// Records a request that was due and could not be sent.
+    pub(super) fn unsent(&self, planned: PlannedRequest, scheduled: Nanos) {
+        self.report(RequestRecord {
+            outcome: Outcome::Unsent,
+            ..self.record(planned, scheduled)
+        });
+    }
+
+    fn report(&self, record: RequestRecord) {
+        // Without a receiver the stage was given up, and nobody wants records.
+        let _ = self.records.send(record);
+    }
+
+    fn record(&self, planned: PlannedRequest, scheduled: Nanos) -> RequestRecord {
+        RequestRecord {
+            stage: self.stage,
+            index: planned.number,
+            class: planned.class,
+            phase: planned.phase,
+            planned_input_tokens: planned.input_tokens,
+            planned_output_tokens: planned.output_tokens,
+            scheduled,
+            sent: None,
+            headers: None,
+            first_answer: None,
+            done: None,
+            events: Vec::new(),
+            event_tokens: Vec::new(),
+            output_tokens: None,
+            output_source: TokenSource::Events,
+            input_tokens: None,
+            cached_tokens: None,
+            bytes: 0,
+            outcome: Outcome::Unfinished,
+            error: None,
+        }
+    }
+
+    fn limits(&self, class: u32) -> Limits {
+        // One per class; a class that has none is bounded by the last.
+        let of = |limits: &[Nanos]| {
+            let limit = limits.get(class as usize).or(limits.last());
+            limit.copied().unwrap_or(Nanos::new(u64::MAX))
+        };
+        Limits {
+            first_token: of(&self.timeouts.first_token),
+            stall: self.timeouts.stall,
+            total: of(&self.timeouts.total),
+        }
+    }
+}
+
+/// A request in flight. It leaves exactly one record: its own end's, or `unfinished` where it is
+/// dropped before.
+#[derive(Debug)]
+pub(super) struct Flight {
+    dispatch: Arc<Dispatch>,
+    planned: PlannedRequest,
+    scheduled: Nanos,
+    request: Option<Ready>,
+    exchange: Option<Exchange>,
+}
+
+impl Flight {
+    /// Sends the request, reads its answer and leaves the record; then frees its connection.
+    pub(super) async fn fly(mut self) {
+        let dispatch = Arc::clone(&self.dispatch);
+        let limits = dispatch.limits(self.planned.class);
+        let (Some(request), Some(exchange)) = (self.request.take(), &mut self.exchange) else {
+            return;
+        };
+        let ended = dispatch
+            .client
+            .exchange(request, limits, dispatch.clock, exchange)
+            .await;
+        match ended {
+            Ended::Answer { end, tail } => {
+                self.land(end, None);
+                if let Some(tail) = tail {
+                    tail.drain().await;
+                }
+            }
+            Ended::Failure { outcome, text } => self.land(End::Broken(text), Some(outcome)),
+        }
+    }
+
+    /// Leaves the record; does nothing the second time.
+    fn land(&mut self, end: End, failure: Option<Outcome>) {
+        let Some(exchange) = self.exchange.take() else {
+            return;
+        };
+        let dispatch = &self.dispatch;
+        let pinned = self.planned.output_tokens;
+        let seen = exchange.answer.end(dispatch.clock.now(), end, pinned);
+        dispatch.level.in_flight.fetch_sub(1, Ordering::Relaxed);
+        dispatch.report(RequestRecord {
+            sent: exchange.sent,
+            headers: exchange.headers,
+            first_answer: seen.first_answer,
+            done: seen.done,
+            events: seen.events,
+            event_tokens: seen.event_tokens,
+            output_tokens: seen.output_tokens,
+            output_source: seen.output_source,
+            input_tokens: seen.input_tokens,
+            cached_tokens: seen.cached_tokens,
+            bytes: seen.bytes + exchange.error_bytes,
+            outcome: failure.unwrap_or(seen.outcome),
+            error: seen.error.map(|text| dispatch.client.clean(&text)),
+            ..dispatch.record(self.planned, self.scheduled)
+        });
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.land(End::Unfinished, None);
+    }
+}

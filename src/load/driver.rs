@@ -1,0 +1,374 @@
+//! One stage: starts its arrivals, hands on its records, watches its window, drains.
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval, sleep_until};
+
+use super::arrivals::Arrivals;
+use super::clock::Clock;
+use super::closed::{Ramp, Rules, Turns, Users};
+use super::cpu;
+use super::dispatch::{Dispatch, Level};
+use super::event::{Live, LoadEvent, Recent};
+use super::health::LoopLag;
+use super::http::Client;
+use super::open::Pacer;
+use super::stop::Stop;
+use super::supply::{Kitchen, Supply};
+use super::target::Lifeline;
+use super::window::{Bounds, Window};
+use crate::plan::{Phase, Plan, Prompter};
+use crate::sample::{Outcome, RequestRecord, StageEnd, StageObservation};
+use crate::spec::{Arrival, Extent, Timeouts};
+use crate::unit::Nanos;
+
+/// One stage to run.
+#[derive(Debug, Clone, Copy)]
+pub struct StageJob<'a> {
+    /// The plan.
+    pub plan: &'a Arc<Plan>,
+    /// Index of the stage in it.
+    pub stage: usize,
+    /// Writes the prompts.
+    pub prompter: &'a Arc<Prompter>,
+    /// Where to send.
+    pub client: &'a Client,
+    /// When to give up.
+    pub timeouts: &'a Timeouts,
+}
+
+/// The stage could not begin.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot start the load client's threads")]
+pub struct StartError(#[from] std::io::Error);
+
+/// How often live figures are told.
+const TICK: Nanos = Nanos::from_millis(250);
+
+/// Longest drain of a stage that was stopped, whatever its own.
+const DRAIN_AFTER_HALT: Nanos = Nanos::from_secs(5);
+
+/// Most records that are handed on at a time.
+const BATCH: usize = 256;
+
+/// Runs one stage on the current multi-thread runtime and returns what was seen of it as a whole.
+///
+/// `records` gets one record per request that was due, in the order in which they ended; `events`
+/// gets the stage's start and end and live figures about four times a second. Both run on the
+/// caller's task, so what they do delays no request, but no request waits for them either: records
+/// queue up meanwhile.
+///
+/// After the window, sends stop and the stage drains until nothing is in flight or its
+/// `drain_timeout` has passed; what is left then is cut and recorded `unfinished`. When `stop` is
+/// pressed, or when the target takes no connections any more (20 requests in a row, or all for
+/// 3 s), sends stop at once, the drain is at most 5 s, and the window ends at that instant;
+/// requests due later are not recorded at all.
+///
+/// Dropping the future stops the stage.
+pub async fn run_stage(
+    job: StageJob<'_>,
+    mut records: impl FnMut(RequestRecord),
+    mut events: impl FnMut(LoadEvent),
+    mut stop: Stop,
+) -> Result<StageObservation, StartError> {
+    events(LoadEvent::StageStarted { stage: job.stage });
+    let mut stage = Running::start(job).await?;
+    let mut ticks = interval(TICK.to_duration());
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut batch = Vec::with_capacity(BATCH);
+    loop {
+        let next = stage.advance();
+        tokio::select! {
+            _ = stage.inbox.recv_many(&mut batch, BATCH) => {
+                for record in batch.drain(..) {
+                    stage.take(&record);
+                    records(record);
+                }
+            }
+            _ = ticks.tick() => events(LoadEvent::Tick(stage.live())),
+            () = stop.pressed(), if stage.end == StageEnd::Complete => {
+                stage.halt(StageEnd::Interrupted);
+            }
+            // What follows from it is `advance`'s.
+            _ = stage.bounds.changed() => {}
+            () = sleep_until(stage.dispatch.clock.timer(next)) => {}
+            () = stage.arrivals.over(), if stage.step.is_drain() => break,
+        }
+    }
+    // Every flight has landed, so every record is in the inbox.
+    while let Ok(record) = stage.inbox.try_recv() {
+        stage.take(&record);
+        records(record);
+    }
+    let live = stage.live();
+    let observation = stage.observe();
+    events(LoadEvent::StageEnded {
+        stage: job.stage,
+        live,
+        end: observation.end.clone(),
+    });
+    Ok(observation)
+}
+
+/// A stage under way.
+struct Running {
+    dispatch: Arc<Dispatch>,
+    arrivals: Arrivals,
+    inbox: UnboundedReceiver<RequestRecord>,
+    bounds: watch::Receiver<Bounds>,
+    drain_timeout: Nanos,
+    step: Step,
+    end: StageEnd,
+    lag: LoopLag,
+    cpu: CpuInWindow,
+    lifeline: Lifeline,
+    recent: Recent,
+    totals: Totals,
+}
+
+/// Where a stage is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Warmup,
+    Window,
+    Drain {
+        until: Nanos,
+    },
+    /// What was left is cut.
+    Cut,
+}
+
+impl Step {
+    const fn is_drain(self) -> bool {
+        matches!(self, Self::Drain { .. } | Self::Cut)
+    }
+}
+
+/// Sums over the records so far.
+#[derive(Debug, Default)]
+struct Totals {
+    completed: u64,
+    errors: u64,
+    output_tokens: u64,
+    bytes: u64,
+    cap_hits: u32,
+    backlog: u32,
+    /// Request-nanoseconds in flight within the window.
+    in_flight: u128,
+}
+
+#[derive(Debug, Default)]
+struct CpuInWindow {
+    began: Option<Nanos>,
+    used: Option<Nanos>,
+}
+
+impl Running {
+    async fn start(job: StageJob<'_>) -> Result<Self, StartError> {
+        let planned = &job.plan.stages()[job.stage];
+        let (stage, schedule) = (&planned.stage, &planned.schedule);
+        let kitchen = Kitchen {
+            plan: Arc::clone(job.plan),
+            stage: job.stage,
+            prompter: Arc::clone(job.prompter),
+            client: job.client.clone(),
+        };
+        let (records, inbox) = unbounded_channel();
+        let window = Arc::new(match schedule {
+            Some(schedule) => Window::new(Some(schedule.window_start), Some(schedule.window_end)),
+            None => Window::new(None, None),
+        });
+        // The clock starts when the first requests are ready, so none is late from the start.
+        let dispatch = |window: &Arc<Window>| {
+            Arc::new(Dispatch {
+                stage: job.stage as u32,
+                client: job.client.clone(),
+                clock: Clock::start(),
+                timeouts: job.timeouts.clone(),
+                window: Arc::clone(window),
+                records,
+                level: Level::default(),
+            })
+        };
+        let numbered = |phase, count: u32| (0..count).map(move |number| (phase, number));
+        let (dispatch, arrivals) = match (schedule, stage.arrival) {
+            (Some(schedule), _) => {
+                let warmup = numbered(Phase::Warmup, schedule.warmup.len() as u32);
+                let measured = numbered(Phase::Measured, schedule.measured.len() as u32);
+                let supply = Supply::start(kitchen, warmup.chain(measured)).await?;
+                let dispatch = dispatch(&window);
+                let pacer = Pacer::start(
+                    Arc::clone(&dispatch),
+                    schedule,
+                    stage.in_flight,
+                    supply.blocking(),
+                )?;
+                (dispatch, Arrivals::new(Some(pacer), JoinSet::new()))
+            }
+            (None, Arrival::Closed { users, ramp }) => {
+                let count = match stage.extent {
+                    Extent::Requests(count) => count,
+                    Extent::Duration(_) => u32::MAX,
+                };
+                let warmup = numbered(Phase::Warmup, u32::MAX);
+                let warmup = Supply::start(kitchen.clone(), warmup).await?;
+                let measured = Supply::start(kitchen, numbered(Phase::Measured, count)).await?;
+                let rules = Rules {
+                    users,
+                    warmup: stage.warmup,
+                    extent: stage.extent,
+                };
+                let dispatch = dispatch(&window);
+                let users = Users {
+                    dispatch: Arc::clone(&dispatch),
+                    turns: Turns::new(rules, Arc::clone(&window)),
+                    warmup,
+                    measured,
+                    ramp: Ramp::new(users, ramp),
+                };
+                (dispatch, Arrivals::new(None, users.start()))
+            }
+            (None, Arrival::Open { .. }) => unreachable!("an open-loop stage has a schedule"),
+        };
+        Ok(Self {
+            lag: LoopLag::start(dispatch.clock, Arc::clone(&window)),
+            dispatch,
+            arrivals,
+            inbox,
+            bounds: window.watch(),
+            drain_timeout: stage.drain_timeout,
+            step: Step::Warmup,
+            end: StageEnd::Complete,
+            cpu: CpuInWindow::default(),
+            lifeline: Lifeline::default(),
+            recent: Recent::default(),
+            totals: Totals::default(),
+        })
+    }
+
+    /// Follows the window to where the stage is now; returns when to look again at the latest.
+    fn advance(&mut self) -> Nanos {
+        const NEVER: Nanos = Nanos::new(u64::MAX);
+        let Bounds { start, end, halted } = *self.bounds.borrow_and_update();
+        let now = self.dispatch.clock.now();
+        if self.step == Step::Warmup {
+            match start {
+                Some(start) if start <= now => {
+                    self.cpu.began = cpu::process_time();
+                    self.step = Step::Window;
+                }
+                start => return start.unwrap_or(NEVER),
+            }
+        }
+        if self.step == Step::Window {
+            match end {
+                Some(end) if end <= now => {
+                    self.cpu.used = cpu::process_time()
+                        .zip(self.cpu.began)
+                        .map(|(now, began)| now.since(began));
+                    let drain = if halted {
+                        self.drain_timeout.min(DRAIN_AFTER_HALT)
+                    } else {
+                        self.drain_timeout
+                    };
+                    self.step = Step::Drain { until: end + drain };
+                }
+                end => return end.unwrap_or(NEVER),
+            }
+        }
+        match self.step {
+            Step::Drain { until } if until <= now => {
+                self.step = Step::Cut;
+                self.arrivals.cut();
+                NEVER
+            }
+            Step::Drain { until } => until,
+            Step::Warmup | Step::Window | Step::Cut => NEVER,
+        }
+    }
+
+    /// Stops sends at once.
+    fn halt(&mut self, end: StageEnd) {
+        self.end = end;
+        let now = self.dispatch.clock.now();
+        self.dispatch.window.halt(now);
+        if let Step::Drain { until } = &mut self.step {
+            *until = (*until).min(now + DRAIN_AFTER_HALT);
+        }
+        self.arrivals.wake();
+    }
+
+    fn take(&mut self, record: &RequestRecord) {
+        let bounds = self.dispatch.window.bounds();
+        let totals = &mut self.totals;
+        if let Some(sent) = record.sent {
+            let until = record.done.unwrap_or_else(|| self.dispatch.clock.now());
+            totals.in_flight += u128::from(bounds.overlap(sent, until).get());
+        }
+        totals.completed += u64::from(record.outcome == Outcome::Completed);
+        totals.errors += u64::from(record.outcome.kind().is_error());
+        totals.output_tokens += u64::from(record.output_tokens.unwrap_or(0));
+        totals.bytes += record.bytes;
+        match record.outcome {
+            Outcome::Unsent => totals.cap_hits += u32::from(record.phase == Phase::Measured),
+            Outcome::Unfinished => totals.backlog += 1,
+            _ => {}
+        }
+        self.recent.take(record);
+        if self.lifeline.lost_with(record) && self.end == StageEnd::Complete {
+            self.halt(StageEnd::TargetLost {
+                error: record.error.clone().unwrap_or_default(),
+            });
+        }
+    }
+
+    fn live(&self) -> Live {
+        Live {
+            elapsed: self.dispatch.clock.now(),
+            measuring: self.step == Step::Window,
+            sent: self.dispatch.level.sent(),
+            completed: self.totals.completed,
+            errors: self.totals.errors,
+            in_flight: self.dispatch.level.in_flight(),
+            output_tokens: self.totals.output_tokens,
+            ttft_p50: self.recent.median(),
+        }
+    }
+
+    fn observe(self) -> StageObservation {
+        let Bounds { start, end, .. } = self.dispatch.window.bounds();
+        let window_end = end.unwrap_or_else(|| self.dispatch.clock.now());
+        let window_start = start.unwrap_or(window_end);
+        let window = window_end.since(window_start);
+        let in_flight_mean = if window == Nanos::ZERO {
+            0.0
+        } else {
+            self.totals.in_flight as f64 / window.get() as f64
+        };
+        // A window without a send has only what was in flight before it.
+        let in_flight_max = self.dispatch.level.most_in_window();
+        let in_flight_max = in_flight_max.max(in_flight_mean.ceil() as u32);
+        let cpu_share = self
+            .cpu
+            .used
+            .filter(|_| window > Nanos::ZERO)
+            .map(|used| used.as_secs_f64() / (window.as_secs_f64() * cpu::cores()));
+        StageObservation {
+            window_start,
+            window_end,
+            in_flight_mean,
+            in_flight_max,
+            cap_hits: self.totals.cap_hits,
+            cpu_share,
+            loop_lag_p99: self.lag.p99(),
+            // The client stack keeps its connections to itself.
+            connections: None,
+            bytes: self.totals.bytes,
+            backlog: self.totals.backlog,
+            end: self.end,
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! One request over HTTP: the one place where the load client touches the network, and where each
+//! read is given its instant.
+
+use std::error::Error as _;
+use std::fmt;
+use std::net::IpAddr;
+use std::pin::pin;
+use std::sync::Arc;
+
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use reqwest::{Method, Response, StatusCode, Url};
+use tokio::time::{sleep_until, timeout};
+
+use super::clock::Clock;
+use super::endpoint::{ClientError, Endpoint, MASK};
+use super::limits::Limits;
+use crate::sample::{Outcome, TimeoutPhase};
+use crate::unit::Nanos;
+use crate::wire::chunk::error_text;
+use crate::wire::request::RequestTemplate;
+use crate::wire::{Answer, End, Feed};
+
+/// A client of one endpoint; clones share their connections.
+#[derive(Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    url: Url,
+    headers: HeaderMap,
+    template: Arc<RequestTemplate>,
+    key: Option<Arc<str>>,
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("url", &self.url.as_str())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Most characters that are kept of a server's or the client stack's words.
+const TEXT: usize = 500;
+
+/// Most bytes that are read of an error's body.
+const ERROR_BODY: usize = 64 << 10;
+
+/// How long an error's body may take.
+const ERROR_BODY_TIME: Nanos = Nanos::from_secs(5);
+
+/// Idle connections are dropped before servers do it: uvicorn and llama-server close after 5 s,
+/// and a request sent into that moment would fail by no fault of the target.
+const IDLE: Nanos = Nanos::from_secs(4);
+
+/// How long the end of a body may take after `[DONE]`; only with the end read can the connection
+/// serve again.
+const TAIL: Nanos = Nanos::from_millis(200);
+
+impl Client {
+    /// A client that keeps as many connections as there are requests in flight, follows no
+    /// redirects and retries nothing. `connect` bounds the time until a connection stands.
+    ///
+    /// A loopback target is never reached through a proxy. A process needs a default TLS provider
+    /// before the first client.
+    pub fn new(endpoint: &Endpoint, connect: Nanos) -> Result<Self, ClientError> {
+        let url_error = || ClientError::Url {
+            url: endpoint.base_url.clone(),
+        };
+        let base = endpoint.base_url.trim_end_matches('/');
+        // Parsed by itself first, or else a missing host would be found in the path.
+        let url = Url::parse(base)
+            .and_then(|_| Url::parse(&format!("{base}{}", endpoint.api.path())))
+            .map_err(|_| url_error())?;
+        let host = url.host_str().ok_or_else(url_error)?;
+        let plain = match url.scheme() {
+            "http" => true,
+            "https" => false,
+            _ => return Err(url_error()),
+        };
+        let loopback = is_loopback(host);
+        let builder = || {
+            let builder = reqwest::Client::builder()
+                .user_agent(concat!("infergate/", env!("CARGO_PKG_VERSION")))
+                .redirect(reqwest::redirect::Policy::none())
+                .referer(false)
+                .retry(reqwest::retry::never())
+                .tcp_nodelay(true)
+                .pool_max_idle_per_host(usize::MAX)
+                .pool_idle_timeout(IDLE.to_duration())
+                .connect_timeout(connect.to_duration());
+            if loopback {
+                builder.no_proxy()
+            } else {
+                builder
+            }
+        };
+        let http = match builder().build() {
+            // A machine without CA certificates can still measure over plain HTTP.
+            Err(_) if plain => builder().tls_certs_only([]).build(),
+            result => result,
+        }
+        .map_err(|error| ClientError::Setup {
+            reason: words(error),
+        })?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(key) = &endpoint.key {
+            let mut bearer =
+                HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| ClientError::Key)?;
+            bearer.set_sensitive(true);
+            headers.insert(AUTHORIZATION, bearer);
+        }
+        Ok(Self {
+            http,
+            url,
+            headers,
+            template: Arc::new(RequestTemplate::new(
+                endpoint.api,
+                &endpoint.model,
+                &endpoint.extra,
+            )),
+            key: endpoint
+                .key
+                .as_deref()
+                .filter(|key| !key.is_empty())
+                .map(Arc::from),
+        })
+    }
+
+    /// What the requests share.
+    pub fn template(&self) -> &RequestTemplate {
+        &self.template
+    }
+
+    /// A text with secrets masked, of at most 500 characters.
+    pub(super) fn clean(&self, text: &str) -> String {
+        let masked = match &self.key {
+            Some(key) => text.replace(&**key, MASK),
+            None => text.to_owned(),
+        };
+        match masked.char_indices().nth(TEXT) {
+            Some((end, _)) => masked[..end].to_owned(),
+            None => masked,
+        }
+    }
+
+    /// A request that only has to be sent.
+    pub(super) fn ready(&self, body: Vec<u8>) -> Ready {
+        let mut request = reqwest::Request::new(Method::POST, self.url.clone());
+        request.headers_mut().clone_from(&self.headers);
+        *request.body_mut() = Some(body.into());
+        Ready(request)
+    }
+
+    /// Sends a request and reads its answer into `seen`, until either ends or a limit passes.
+    pub(super) async fn exchange(
+        &self,
+        Ready(request): Ready,
+        limits: Limits,
+        clock: Clock,
+        seen: &mut Exchange,
+    ) -> Ended {
+        let sent = clock.now();
+        seen.sent = Some(sent);
+        let mut timer = pin!(sleep_until(clock.timer(limits.next(sent, &seen.answer).0)));
+        let mut response = {
+            let mut sending = pin!(self.http.execute(request));
+            loop {
+                tokio::select! {
+                    biased;
+                    result = &mut sending => match result {
+                        Ok(response) => break response,
+                        Err(error) => return no_response(error),
+                    },
+                    () = &mut timer => {
+                        if let Some(phase) = limits.passed(sent, &seen.answer, clock, timer.as_mut()) {
+                            let end = End::Timeout(phase);
+                            return Ended::Answer { end, tail: None };
+                        }
+                    }
+                }
+            }
+        };
+        seen.headers = Some(clock.now());
+        if !response.status().is_success() {
+            return refused(response, seen).await;
+        }
+        if seen.answer.is_stream() && is_json(&response) {
+            seen.answer = Answer::whole();
+        }
+        loop {
+            // The timer stands at the limit that was nearest when it was set. The first token may
+            // bring the limit nearer and moves the timer; later ones only move the limit away, and
+            // the timer finds out when it fires: so a token costs no timer.
+            let end = tokio::select! {
+                biased;
+                read = response.chunk() => {
+                    let at = clock.now();
+                    match read {
+                        Ok(Some(bytes)) => {
+                            let waited = seen.answer.last_token().is_none();
+                            match seen.answer.feed(at, &bytes) {
+                                Feed::More => {
+                                    if waited && seen.answer.last_token().is_some() {
+                                        let (due, _) = limits.next(sent, &seen.answer);
+                                        timer.as_mut().reset(clock.timer(due));
+                                    }
+                                    continue;
+                                }
+                                Feed::Done => {
+                                    let tail = Some(Tail(response));
+                                    return Ended::Answer { end: End::Eof, tail };
+                                }
+                                Feed::Failed => End::Eof,
+                            }
+                        }
+                        Ok(None) => End::Eof,
+                        Err(error) => End::Broken(words(error)),
+                    }
+                }
+                () = &mut timer => match limits.passed(sent, &seen.answer, clock, timer.as_mut()) {
+                    Some(phase) => End::Timeout(phase),
+                    None => continue,
+                },
+            };
+            return Ended::Answer { end, tail: None };
+        }
+    }
+}
+
+/// A request that only has to be sent.
+#[derive(Debug)]
+pub(super) struct Ready(reqwest::Request);
+
+/// What was seen of a request so far.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) sent: Option<Nanos>,
+    pub(super) headers: Option<Nanos>,
+    pub(super) answer: Answer,
+    /// Bytes of a body that is no answer.
+    pub(super) error_bytes: u64,
+}
+
+/// How an exchange ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// An answer came, or nothing in time.
+    Answer {
+        end: End,
+        /// The rest of a body that has already said all.
+        tail: Option<Tail>,
+    },
+    /// No answer came, for the reason in this text.
+    Failure { outcome: Outcome, text: String },
+}
+
+/// The rest of a body behind `[DONE]`.
+#[derive(Debug)]
+pub(super) struct Tail(Response);
+
+impl Tail {
+    /// Reads to the body's end, so that the connection can serve again.
+    pub(super) async fn drain(mut self) {
+        let rest = async { while let Ok(Some(_)) = self.0.chunk().await {} };
+        let _ = timeout(TAIL.to_duration(), rest).await;
+        // The client stack puts the connection back in a task of its own: let it go first.
+        tokio::task::yield_now().await;
+    }
+}
+
+fn no_response(error: reqwest::Error) -> Ended {
+    let outcome = if error.is_connect() && error.is_timeout() {
+        Outcome::Timeout {
+            phase: TimeoutPhase::Connect,
+        }
+    } else {
+        Outcome::ConnectError
+    };
+    Ended::Failure {
+        outcome,
+        text: words(error),
+    }
+}
+
+async fn refused(mut response: Response, seen: &mut Exchange) -> Ended {
+    let status = response.status();
+    let outcome = match status {
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Outcome::Rejected {
+            status: status.as_u16(),
+        },
+        _ => Outcome::HttpError {
+            status: status.as_u16(),
+        },
+    };
+    let location = response
+        .headers()
+        .get(LOCATION)
+        .and_then(|location| location.to_str().ok())
+        .filter(|_| status.is_redirection())
+        .map(|location| format!("redirects to {location}"));
+    let mut body = Vec::new();
+    let read = async {
+        while let Ok(Some(bytes)) = response.chunk().await {
+            seen.error_bytes += bytes.len() as u64;
+            body.extend_from_slice(&bytes);
+            if body.len() > ERROR_BODY {
+                break;
+            }
+        }
+    };
+    // What came in time says enough.
+    let _ = timeout(ERROR_BODY_TIME.to_duration(), read).await;
+    let text = match location {
+        Some(location) => location,
+        None if body.is_empty() => status.to_string(),
+        None => error_text(&body),
+    };
+    Ended::Failure { outcome, text }
+}
+
+fn is_json(response: &Response) -> bool {
+    response
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
+}
+
+fn is_loopback(host: &str) -> bool {
+    let name = host.trim_matches(['[', ']']);
+    name.eq_ignore_ascii_case("localhost")
+        || name
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+/// An error with its causes, down to the system's.
+fn words(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let words = error.to_string();
+        // Some layers repeat the words of the layer below.
+        if !text.ends_with(&words) {
+            text.push_str(": ");
+            text.push_str(&words);
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

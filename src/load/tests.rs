@@ -1,0 +1,182 @@
+//! The load client over real sockets, against a server that does as each test says.
+
+mod outcomes;
+mod schedule;
+mod server;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use server::{Reply, Server};
+
+use super::*;
+use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
+use crate::sample::{RequestRecord, StageObservation};
+use crate::spec::{
+    Api, Arrival, ArrivalProcess, Class, Extent, Gate, Layer, Length, Policy, Slo, Spec, Stage,
+    Target, TargetPlace, Timeouts, Warmup, Workload,
+};
+use crate::unit::{Nanos, Rps};
+
+/// Output tokens that every planned request asks for.
+const PINNED: u32 = 2;
+
+const NO_WARMUP: Warmup = Warmup {
+    requests: 0,
+    duration: Nanos::ZERO,
+};
+
+/// A stage of so many requests by so many users, without a warm-up.
+fn closed(users: u32, requests: u32) -> Stage {
+    Stage {
+        name: "steady".to_owned(),
+        arrival: Arrival::Closed {
+            users,
+            ramp: Some(Nanos::ZERO),
+        },
+        extent: Extent::Requests(requests),
+        warmup: NO_WARMUP,
+        in_flight: 1000,
+        drain_timeout: Nanos::from_secs(60),
+    }
+}
+
+/// A stage of so many requests at so many a second.
+fn open(rate: f64, requests: u32) -> Stage {
+    Stage {
+        arrival: Arrival::Open {
+            rate: Rps::try_new(rate).unwrap(),
+            process: ArrivalProcess::Constant,
+        },
+        ..closed(1, requests)
+    }
+}
+
+/// What a stage left behind.
+struct Left {
+    records: Vec<RequestRecord>,
+    observation: StageObservation,
+    events: Vec<LoadEvent>,
+}
+
+/// How a stage is run.
+struct Run {
+    stage: Stage,
+    timeouts: Timeouts,
+    extra: BTreeMap<String, serde_json::Value>,
+    key: Option<String>,
+    api: Api,
+    stop: Stop,
+}
+
+fn run(stage: Stage) -> Run {
+    Run {
+        stage,
+        timeouts: Timeouts {
+            connect: Nanos::from_secs(10),
+            first_token: vec![Nanos::from_secs(60)],
+            stall: Nanos::from_secs(60),
+            total: vec![Nanos::from_secs(600)],
+        },
+        extra: BTreeMap::new(),
+        key: None,
+        api: Api::Chat,
+        stop: Stop::never(),
+    }
+}
+
+impl Run {
+    async fn against(self, url: &str) -> Left {
+        let mut records = Vec::new();
+        let (observation, events) = self.with(url, |record| records.push(record)).await;
+        Left {
+            records,
+            observation,
+            events,
+        }
+    }
+
+    async fn with(
+        self,
+        url: &str,
+        records: impl FnMut(RequestRecord),
+    ) -> (StageObservation, Vec<LoadEvent>) {
+        rustls::crypto::ring::default_provider()
+            .install_default()
+            .ok();
+        let endpoint = Endpoint {
+            base_url: url.to_owned(),
+            api: self.api,
+            model: "tiny".to_owned(),
+            key: self.key,
+            extra: self.extra,
+        };
+        let client = Client::new(&endpoint, self.timeouts.connect).unwrap();
+        let plan = Arc::new(Plan::expand(&spec(self.stage, self.timeouts.clone())));
+        let salt = Salt::new("test");
+        let prompter = Arc::new(Prompter::new(7, salt, PromptCalibration::ASSUMED));
+        let job = StageJob {
+            plan: &plan,
+            stage: 0,
+            prompter: &prompter,
+            client: &client,
+            timeouts: &self.timeouts,
+        };
+        let mut events = Vec::new();
+        let observation = run_stage(job, records, |event| events.push(event), self.stop)
+            .await
+            .unwrap();
+        (observation, events)
+    }
+}
+
+fn spec(stage: Stage, timeouts: Timeouts) -> Spec {
+    let class = Class {
+        name: "chat".parse().unwrap(),
+        weight: 1.0,
+        input: Length::Fixed(20),
+        output: Length::Fixed(PINNED),
+        prefix: None,
+        slo: Slo::new(),
+    };
+    Spec {
+        name: "test".parse().unwrap(),
+        target: Target {
+            place: TargetPlace::Url(String::new()),
+            api: Api::Chat,
+            model: None,
+            api_key_env: None,
+            layer: Layer::Engine,
+        },
+        pins: BTreeMap::new(),
+        under_test: Vec::new(),
+        request: BTreeMap::new(),
+        workload: Workload {
+            seed: 7,
+            classes: vec![class],
+        },
+        stages: vec![stage],
+        gate: Gate {
+            repeats: None,
+            cells: Vec::new(),
+            undecided: Policy::Undecided,
+            no_baseline: Policy::Undecided,
+            incomparable: Policy::Undecided,
+            token_mismatch: 0.05,
+        },
+        timeouts,
+        text: String::new(),
+    }
+}
+
+/// The one record of a stage of one request that gets this reply.
+async fn one(reply: Reply) -> RequestRecord {
+    one_of(run(closed(1, 1)), reply).await
+}
+
+async fn one_of(run: Run, reply: Reply) -> RequestRecord {
+    let server = Server::start(move |_| reply.clone()).await;
+    let mut left = run.against(server.url()).await;
+    assert_eq!(left.records.len(), 1, "{:?}", left.records);
+    left.records.remove(0)
+}
