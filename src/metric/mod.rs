@@ -1,9 +1,13 @@
 //! The metrics: name, unit, direction and definition of each, and what a cell speaks about.
 
+mod cell;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+
+pub use cell::{Cell, CellMetric, CellMetricError, Quantile, Statistic};
 
 use crate::unit::scale::Unit;
 
@@ -226,221 +230,6 @@ impl FromStr for Metric {
     }
 }
 
-/// A quantile strictly between 0 and 1, in hundred-thousandths so that it can be a map key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Quantile(u32);
-
-impl Quantile {
-    /// p50.
-    pub const P50: Self = Self(50_000);
-    /// p90.
-    pub const P90: Self = Self(90_000);
-    /// p95.
-    pub const P95: Self = Self(95_000);
-    /// p99.
-    pub const P99: Self = Self(99_000);
-    /// Those that every run stores.
-    pub const STANDARD: [Self; 4] = [Self::P50, Self::P90, Self::P95, Self::P99];
-
-    /// As a fraction: 0.95 for p95.
-    pub fn fraction(self) -> f64 {
-        f64::from(self.0) / 100_000.0
-    }
-}
-
-impl fmt::Display for Quantile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "p{}", f64::from(self.0) / 1000.0)
-    }
-}
-
-impl FromStr for Quantile {
-    type Err = CellMetricError;
-
-    /// Reads `p50`, `p99`, `p99.9`.
-    fn from_str(text: &str) -> Result<Self, CellMetricError> {
-        let wrong = || CellMetricError::UnknownStatistic {
-            name: text.to_owned(),
-        };
-        let digits = text.strip_prefix('p').ok_or_else(wrong)?;
-        if !digits.starts_with(|c: char| c.is_ascii_digit()) {
-            return Err(wrong());
-        }
-        let percent: f64 = digits.parse().map_err(|_| wrong())?;
-        let scaled = percent * 1000.0;
-        if scaled > 0.0 && scaled < 100_000.0 && (scaled - scaled.round()).abs() < 1e-6 {
-            Ok(Self(scaled.round() as u32))
-        } else {
-            Err(wrong())
-        }
-    }
-}
-
-impl Serialize for Quantile {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Quantile {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
-    }
-}
-
-/// A reduction of a metric to one number per stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Statistic {
-    /// A quantile of a distribution.
-    Quantile(Quantile),
-    /// The arithmetic mean of a distribution.
-    Mean,
-    /// A rate or proportion, which is one number already.
-    Value,
-}
-
-/// A metric with its statistic, as a gate cell names it: `ttft.p95`, `goodput`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CellMetric {
-    metric: Metric,
-    statistic: Statistic,
-}
-
-impl CellMetric {
-    /// A quantile of a distribution metric; `None` for rates and proportions.
-    pub fn quantile(metric: Metric, quantile: Quantile) -> Option<Self> {
-        (metric.kind() == Kind::Distribution).then_some(Self {
-            metric,
-            statistic: Statistic::Quantile(quantile),
-        })
-    }
-
-    /// A rate or proportion; `None` for distributions.
-    pub fn value(metric: Metric) -> Option<Self> {
-        (metric.kind() != Kind::Distribution).then_some(Self {
-            metric,
-            statistic: Statistic::Value,
-        })
-    }
-
-    /// The metric.
-    pub const fn metric(self) -> Metric {
-        self.metric
-    }
-
-    /// The statistic; a quantile or mean exactly where the metric is a distribution.
-    pub const fn statistic(self) -> Statistic {
-        self.statistic
-    }
-}
-
-impl fmt::Display for CellMetric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.statistic {
-            Statistic::Quantile(q) => write!(f, "{}.{q}", self.metric),
-            Statistic::Mean => write!(f, "{}.mean", self.metric),
-            Statistic::Value => write!(f, "{}", self.metric),
-        }
-    }
-}
-
-/// Why a text names no metric with its statistic.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CellMetricError {
-    /// There is no such metric.
-    #[error("unknown metric `{name}`")]
-    UnknownMetric {
-        /// The name as written.
-        name: String,
-    },
-    /// There is no such statistic.
-    #[error("unknown statistic `{name}`; a distribution takes `.p50`, `.p99.9` or `.mean`")]
-    UnknownStatistic {
-        /// The statistic as written.
-        name: String,
-    },
-    /// A distribution was named without a statistic.
-    #[error("`{metric}` is a distribution and needs a statistic, as in `{metric}.p95`")]
-    NeedsStatistic {
-        /// The metric.
-        metric: Metric,
-    },
-    /// A rate or proportion was named with a statistic.
-    #[error("`{metric}` is one number for a stage and takes no statistic")]
-    TakesNoStatistic {
-        /// The metric.
-        metric: Metric,
-    },
-}
-
-impl FromStr for CellMetric {
-    type Err = CellMetricError;
-
-    fn from_str(text: &str) -> Result<Self, CellMetricError> {
-        let (name, statistic) = match text.split_once('.') {
-            Some((name, statistic)) => (name, Some(statistic)),
-            None => (text, None),
-        };
-        let metric: Metric = name.parse()?;
-        match (metric.kind(), statistic) {
-            (Kind::Distribution, None) => Err(CellMetricError::NeedsStatistic { metric }),
-            (Kind::Distribution, Some("mean")) => Ok(Self {
-                metric,
-                statistic: Statistic::Mean,
-            }),
-            (Kind::Distribution, Some(q)) => Ok(Self {
-                metric,
-                statistic: Statistic::Quantile(q.parse()?),
-            }),
-            (Kind::Rate | Kind::Proportion, None) => Ok(Self {
-                metric,
-                statistic: Statistic::Value,
-            }),
-            (Kind::Rate | Kind::Proportion, Some(_)) => {
-                Err(CellMetricError::TakesNoStatistic { metric })
-            }
-        }
-    }
-}
-
-impl Serialize for CellMetric {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for CellMetric {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
-    }
-}
-
-/// What tolerances and findings speak about: stage × class × metric × statistic.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Cell {
-    /// The stage's name; `None` pools all measured stages (proportions only).
-    pub stage: Option<String>,
-    /// The class's name; `None` pools all classes.
-    pub class: Option<String>,
-    /// The metric with its statistic.
-    pub metric: CellMetric,
-}
-
-impl fmt::Display for Cell {
-    /// `steady/ttft.p95`, `steady/chat/ttft.p95`, `*/error_ratio`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/", self.stage.as_deref().unwrap_or("*"))?;
-        if let Some(class) = &self.class {
-            write!(f, "{class}/")?;
-        }
-        write!(f, "{}", self.metric)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -449,40 +238,6 @@ mod tests {
     fn every_metric_is_found_by_its_name() {
         for metric in Metric::ALL {
             assert_eq!(metric.name().parse(), Ok(metric));
-        }
-    }
-
-    #[test]
-    fn statistics_belong_to_distributions_only() {
-        assert_eq!(
-            "ttft.p99.9".parse::<CellMetric>().unwrap().to_string(),
-            "ttft.p99.9"
-        );
-        assert_eq!(
-            "e2e.mean".parse::<CellMetric>().unwrap().to_string(),
-            "e2e.mean"
-        );
-        assert!(matches!(
-            "ttft".parse::<CellMetric>(),
-            Err(CellMetricError::NeedsStatistic {
-                metric: Metric::Ttft
-            })
-        ));
-        assert!(matches!(
-            "goodput.p95".parse::<CellMetric>(),
-            Err(CellMetricError::TakesNoStatistic {
-                metric: Metric::Goodput
-            })
-        ));
-        for text in [
-            "ttft.p0",
-            "ttft.p100",
-            "ttft.95",
-            "ttft.p+5",
-            "ttft.max",
-            "tfft.p95",
-        ] {
-            assert!(text.parse::<CellMetric>().is_err(), "{text}");
         }
     }
 
