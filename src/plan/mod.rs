@@ -9,7 +9,7 @@ mod words;
 
 pub use arrival::Schedule;
 pub use calibration::{CalibrationSource, PromptCalibration};
-pub use prompt::{Prompt, Prompter, Salt};
+pub use prompt::{Prompt, Prompter, Salt, calibration_texts};
 pub use request::{Phase, PlannedRequest, Prefix};
 
 use crate::ident::Digest;

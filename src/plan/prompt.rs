@@ -1,7 +1,5 @@
 //! Prompts: real text of a planned length, unique where the spec shares nothing.
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 
 use super::calibration::PromptCalibration;
@@ -41,7 +39,7 @@ const SALT_WORDS: u32 = 6;
 
 /// A full stop after every so many words, so that a text is no endless sentence and its tokens
 /// still grow in a line with its words.
-const SENTENCE: u32 = 12;
+const SENTENCE: usize = 12;
 
 /// Writes the prompts of one run.
 #[derive(Debug, Clone)]
@@ -94,24 +92,43 @@ impl Prompter {
     }
 
     /// A salted text of exactly so many words; texts of different `place`s differ.
-    pub fn salted_text(&self, place: &str, words: u32) -> String {
-        let salted = words.min(SALT_WORDS);
+    fn salted_text(&self, place: &str, words: u32) -> String {
         let mut salt = Draws::new(self.salt.as_str(), &format!("salt/{place}"), 0);
         let mut body = Draws::new(&self.seed, &format!("text/{place}"), 0);
-        let mut text = String::with_capacity(words as usize * 7);
-        for number in 0..words {
-            if number > 0 {
-                text.push_str(if number % SENTENCE == 0 { ". " } else { " " });
-            }
-            let draws = if number < salted {
+        text((0..words).map(|number| {
+            let draws = if number < SALT_WORDS {
                 &mut salt
             } else {
                 &mut body
             };
-            let _ = write!(text, "{}", WORDS[draws.below(WORDS.len() as u64) as usize]);
-        }
-        text
+            WORDS[draws.below(WORDS.len() as u64) as usize]
+        }))
     }
+}
+
+/// Texts to count tokens of, with their number of words: the whole word list in eight parts, then
+/// in four of twice the length.
+///
+/// Both lengths hold every word once, so the line through their means is that of the list itself,
+/// without the scatter that any choice of words would bring.
+pub fn calibration_texts() -> Vec<(u32, String)> {
+    let parts = |n: usize| WORDS.chunks(WORDS.len().div_ceil(n));
+    parts(8)
+        .chain(parts(4))
+        .map(|words| (words.len() as u32, text(words.iter().copied())))
+        .collect()
+}
+
+/// Words with spaces between them, and a full stop at the end of each sentence but the last.
+fn text<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let mut text = String::new();
+    for (number, word) in words.enumerate() {
+        if number > 0 {
+            text.push_str(if number % SENTENCE == 0 { ". " } else { " " });
+        }
+        text.push_str(word);
+    }
+    text
 }
 
 #[cfg(test)]
@@ -173,6 +190,17 @@ mod tests {
         assert_ne!(first.user, same.user);
         assert_eq!(words(first.system.as_deref().unwrap()).len(), 50);
         assert_eq!(words(&first.user).len(), 50);
+    }
+
+    #[test]
+    fn calibration_texts_hold_every_word_twice() {
+        let texts = calibration_texts();
+        assert_eq!(texts.len(), 12);
+        let total: u32 = texts.iter().map(|(words, _)| words).sum();
+        assert_eq!(total as usize, 2 * WORDS.len());
+        for (count, text) in texts {
+            assert_eq!(words(&text).len(), count as usize);
+        }
     }
 
     #[test]

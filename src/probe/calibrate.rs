@@ -3,43 +3,30 @@
 use serde_json::{Value, json};
 
 use super::client::ProbeClient;
-use crate::plan::{CalibrationSource, PromptCalibration, Prompter};
+use crate::plan::{CalibrationSource, PromptCalibration, calibration_texts};
 use crate::spec::Api;
-
-/// Words of the texts that are counted: two lengths, several texts each, so that single words even
-/// out.
-const LENGTHS: [u32; 2] = [24, 240];
-const TEXTS: u32 = 4;
 
 /// Fits the calibration against `usage.prompt_tokens` of one-token answers, else against
 /// `/tokenize`, else assumes it.
 ///
-/// Sent before any load, with texts of their own, so that no measured prompt meets a cache.
-pub async fn calibrate(
-    client: &ProbeClient,
-    api: Api,
-    model: &str,
-    prompter: &Prompter,
-) -> PromptCalibration {
-    let by_usage = points(prompter, async |text| usage(client, api, model, text).await).await;
+/// Sent before any load; no measured prompt begins like these texts, so none meets them in a cache.
+pub async fn calibrate(client: &ProbeClient, api: Api, model: &str) -> PromptCalibration {
+    let by_usage = points(async |text| usage(client, api, model, text).await).await;
     if let Some(fit) = PromptCalibration::fit(&by_usage, CalibrationSource::Usage) {
         return fit;
     }
-    let by_tokenize = points(prompter, async |text| tokenize(client, model, text).await).await;
+    let by_tokenize = points(async |text| tokenize(client, model, text).await).await;
     PromptCalibration::fit(&by_tokenize, CalibrationSource::Tokenize)
         .unwrap_or(PromptCalibration::ASSUMED)
 }
 
-/// `(words, tokens)` of each text; ends at the first that is not counted.
-async fn points(prompter: &Prompter, count: impl AsyncFn(&str) -> Option<u32>) -> Vec<(u32, u32)> {
+/// `(words, tokens)` of each text; none at all unless every text was counted.
+async fn points(count: impl AsyncFn(&str) -> Option<u32>) -> Vec<(u32, u32)> {
     let mut points = Vec::new();
-    for words in LENGTHS {
-        for number in 0..TEXTS {
-            let text = prompter.salted_text(&format!("calibration/{words}/{number}"), words);
-            match count(&text).await {
-                Some(tokens) => points.push((words, tokens)),
-                None => return points,
-            }
+    for (words, text) in calibration_texts() {
+        match count(&text).await {
+            Some(tokens) => points.push((words, tokens)),
+            None => return Vec::new(),
         }
     }
     points
