@@ -62,32 +62,18 @@ pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
         .iter()
         .filter(|stage| cell.stage.as_ref().is_none_or(|name| *name == stage.name))
         .collect();
+    if lost_in(run, &stages) {
+        return Measure::without(Value::Failed);
+    }
     if stages.is_empty() {
         let stage = cell.stage.as_deref().unwrap_or("*");
-        return Measure::without(match &run.end {
-            RunEnd::TargetLost { .. } => Value::Failed,
-            RunEnd::Complete | RunEnd::Interrupted => {
-                Value::Absent(format!("the run has no stage `{stage}`"))
-            }
-        });
+        return Measure::without(Value::Absent(format!("the run has no stage `{stage}`")));
     }
     let faults: Vec<String> = stages
         .iter()
         .flat_map(|stage| stage.invalid.iter().map(fault))
         .collect();
     if !faults.is_empty() {
-        // A stage that the target's death cut short is the target's fault.
-        let cut = |reason: &InvalidReason| {
-            matches!(
-                reason,
-                InvalidReason::Interrupted | InvalidReason::NoRequests
-            )
-        };
-        if matches!(run.end, RunEnd::TargetLost { .. })
-            && stages.iter().flat_map(|stage| &stage.invalid).all(cut)
-        {
-            return Measure::without(Value::Failed);
-        }
         return Measure::without(Value::Invalid(faults.join("; ")));
     }
     let mut parts = Vec::new();
@@ -121,6 +107,14 @@ pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
         bad: bad(&parts, cell.metric.metric()),
         window_s: stages.iter().map(|stage| stage.window_s).sum(),
     }
+}
+
+/// Whether the target was lost in one of these stages or before them: what was measured until then
+/// is no figure of the stage, and what was not is no gap.
+fn lost_in(run: &Run, stages: &[&StageSummary]) -> bool {
+    let last = run.stages.last().map(|stage| stage.name.as_str());
+    matches!(run.end, RunEnd::TargetLost { .. })
+        && (stages.is_empty() || stages.iter().any(|stage| Some(stage.name.as_str()) == last))
 }
 
 /// A class of a stage, all pooled without a name. A stage of one class doesn't repeat it.

@@ -18,7 +18,7 @@ mod tests;
 use crate::ident::Digest;
 use crate::provenance::PinPath;
 use crate::spec::Gate;
-use crate::summary::Run;
+use crate::summary::{Run, RunEnd};
 
 pub use cells::ComparedCell;
 pub use measure::{Measure, Value};
@@ -106,8 +106,19 @@ pub struct Comparison {
     pub sessions: u32,
     /// Days from the newest archived session to the candidate's first run, where both say when.
     pub archive_age_days: Option<f64>,
+    /// Whose target was lost in some run: no noise of a machine, so one run shows it.
+    pub lost: Lost,
     /// Reasons to trust the whole less, in words.
     pub caveats: Vec<String>,
+}
+
+/// Whose target stopped answering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lost {
+    /// The baseline's.
+    pub baseline: bool,
+    /// The candidate's.
+    pub candidate: bool,
 }
 
 impl Comparison {
@@ -129,8 +140,17 @@ pub fn compare(sides: &Sides<'_>, gate: &Gate, under_test: &[PinPath]) -> Compar
         cells: cells::all(&arranged, gate),
         sessions: arranged.sessions.len() as u32,
         archive_age_days: arranged.archive_age_days(),
+        lost: Lost {
+            baseline: any_lost(&arranged.baseline),
+            candidate: any_lost(&arranged.candidate),
+        },
         caveats,
     }
+}
+
+fn any_lost(runs: &[&Run]) -> bool {
+    runs.iter()
+        .any(|run| matches!(run.end, RunEnd::TargetLost { .. }))
 }
 
 /// Each way in which some run differs from the first run of the baseline, once.

@@ -144,6 +144,7 @@ pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
         .iter()
         .filter(|f| {
             !f.gated
+                && f.limit.is_some()
                 && matches!(
                     f.reason,
                     Some(Reason::FewSamples { .. } | Reason::Advisory { .. })

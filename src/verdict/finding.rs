@@ -115,6 +115,11 @@ impl Context<'_> {
                 CellState::Inconclusive => Some(Reason::Advisory {
                     what: "both sides are the same run".to_owned(),
                 }),
+                CellState::Regressed => Some(Reason::CandidateFailed),
+                CellState::Invalid if self.comparison.lost.candidate => Some(Reason::BothFailed),
+                CellState::Invalid => Some(Reason::Absent {
+                    why: "the baseline's target was lost".to_owned(),
+                }),
                 _ => None,
             };
             return (state, reason);

@@ -116,6 +116,22 @@ fn preset(comparison: &Comparison, cell: &ComparedCell, limit: Limit) -> Option<
     } else if limit.is_relative() && !comparison.is_comparable() {
         Some(CellState::Incomparable)
     } else {
+        lost(comparison, cell)
+    }
+}
+
+/// The state of a cell whose target was lost: the candidate's loss is its regression, the
+/// baseline's leaves nothing to compare with.
+fn lost(comparison: &Comparison, cell: &ComparedCell) -> Option<CellState> {
+    let failed = |side: &[crate::compare::Measure]| {
+        side.iter()
+            .any(|measure| measure.value == crate::compare::Value::Failed)
+    };
+    if comparison.lost.baseline && failed(&cell.baseline) {
+        Some(CellState::Invalid)
+    } else if comparison.lost.candidate && failed(&cell.candidate) {
+        Some(CellState::Regressed)
+    } else {
         None
     }
 }
@@ -190,7 +206,8 @@ fn next(
         comparison.arrangement,
         Arrangement::Interleaved | Arrangement::Stored
     );
-    if !live || !comparison.is_comparable() || screened.hopeless {
+    let lost = comparison.lost.baseline || comparison.lost.candidate;
+    if !live || lost || !comparison.is_comparable() || screened.hopeless {
         return NextLook::Stop;
     }
     let dropped = u32::try_from(screened.taken - screened.kept.len()).unwrap_or(u32::MAX);
