@@ -15,4 +15,6 @@ mod reference;
 
 pub use environment::Environment;
 pub use promote::{PromoteError, Promoted, Promotion, promote};
-pub use reference::{Baseline, BaselineError, Reference, ReferenceSession, Session, load};
+pub use reference::{
+    Baseline, BaselineError, Reference, ReferenceSession, Session, Stored, list, load,
+};

@@ -12,12 +12,12 @@ use crate::summary::{Run, RunEnd};
 const LEAST_RUNS: usize = 2;
 
 /// What is to be promoted.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Promotion<'a> {
     /// The runs of one session and one side.
     pub runs: &'a [Run],
-    /// Stages whose cells are gated: an invalid one forbids the promotion.
-    pub gated_stages: &'a [String],
+    /// Whether a stage's cells are gated: an invalid one forbids the promotion.
+    pub is_gated: &'a dyn Fn(&str) -> bool,
     /// Pins that are under test and so make no environment.
     pub under_test: &'a [PinPath],
     /// Why, for whoever reads the archive later.
@@ -134,7 +134,7 @@ pub fn promote(root: &Path, promotion: Promotion<'_>) -> Result<Promoted, Promot
 fn check(promotion: Promotion<'_>) -> Result<(), PromoteError> {
     let Promotion {
         runs,
-        gated_stages,
+        is_gated,
         under_test,
         reason,
         ..
@@ -180,16 +180,15 @@ fn check(promotion: Promotion<'_>) -> Result<(), PromoteError> {
                 return Err(unfit(format!("its target was lost ({error})")));
             }
         }
-        for stage in gated_stages {
-            match run.stages.iter().find(|measured| measured.name == *stage) {
-                None => return Err(unfit(format!("its gated stage `{stage}` was not measured"))),
-                Some(measured) if !measured.invalid.is_empty() => {
-                    return Err(unfit(format!(
-                        "its gated stage `{stage}` is invalid; see `infergate report` of the run"
-                    )));
-                }
-                Some(_) => {}
-            }
+        let spoilt = run
+            .stages
+            .iter()
+            .find(|stage| is_gated(&stage.name) && !stage.invalid.is_empty());
+        if let Some(stage) = spoilt {
+            return Err(unfit(format!(
+                "its gated stage `{}` is invalid; `infergate report` of the run says why",
+                stage.name
+            )));
         }
     }
     Ok(())

@@ -173,3 +173,56 @@ fn explain_absence(
         },
     }
 }
+
+/// One environment of one spec, as `list` shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stored {
+    /// The spec's name.
+    pub name: String,
+    /// The environment's folder.
+    pub environment: String,
+    /// What stands there.
+    pub reference: Reference,
+}
+
+/// Every baseline below a folder, in the order of names; none where the folder does not exist.
+pub fn list(root: &Path) -> Result<Vec<Stored>, ArchiveError> {
+    let mut found = Vec::new();
+    for (name, of_spec) in folders(root)? {
+        for (environment, folder) in folders(&of_spec)? {
+            if folder.join("reference.json").is_file() {
+                let reference = read_reference(&folder)?;
+                found.push(Stored {
+                    name: name.clone(),
+                    environment,
+                    reference,
+                });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Folders within a folder with their names, sorted.
+fn folders(path: &Path) -> Result<Vec<(String, PathBuf)>, ArchiveError> {
+    if !path.is_dir() {
+        return Ok(Vec::new());
+    }
+    let failed = |source| ArchiveError::Io {
+        doing: "list",
+        path: path.to_owned(),
+        source,
+    };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        if entry.path().is_dir() {
+            found.push((
+                entry.file_name().to_string_lossy().into_owned(),
+                entry.path(),
+            ));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
