@@ -24,6 +24,7 @@ pub mod probe;
 pub mod provenance;
 pub mod report;
 pub mod sample;
+pub mod session;
 pub mod sim;
 pub mod spec;
 pub mod stats;

@@ -1,0 +1,327 @@
+//! One run from the target's first answer to the file on disk.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::target::RunningTarget;
+use crate::archive::{ArchiveError, RecordWriter, save_run};
+use crate::load::{
+    Client, ClientError, Endpoint, LoadEvent, StageJob, StartError, Stop, run_stage,
+};
+use crate::metric::{DEFINITION, Quantile, Statistic};
+use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
+use crate::probe::{ProbeClient, ProbeError, calibrate, observe};
+use crate::provenance::{Declared, Observation, PinPath, Pins};
+use crate::sample::{RequestRecord, StageEnd};
+use crate::spec::Spec;
+use crate::summary::{
+    ClientStamp, RUN_FORMAT, Run, RunEnd, Side, SpecStamp, StageContext, summarise_stage,
+};
+
+/// Why a run could not be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The target did not answer, or not what is needed.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// The target is not what the spec says; found before any load.
+    #[error(
+        "the target is not what the spec declares: {}; correct `pins` or the target, then run again",
+        list(differences)
+    )]
+    Contradiction {
+        /// Each pin with what is declared and what was seen.
+        differences: Vec<(PinPath, String, String)>,
+    },
+    /// The load client could not be made.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The load client could not start.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// A file could not be written.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+}
+
+fn list(differences: &[(PinPath, String, String)]) -> String {
+    let each: Vec<String> = differences
+        .iter()
+        .map(|(pin, declared, seen)| format!("`{pin}` is declared `{declared}` and seen `{seen}`"))
+        .collect();
+    each.join(", ")
+}
+
+/// What tells a run from every other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunName {
+    /// When it starts, RFC 3339.
+    pub started: String,
+    /// The same as part of a file name.
+    pub stamp: String,
+    /// A text that no other run has, at least four characters.
+    pub unique: String,
+    /// Its pair and side, where it has them.
+    pub place: Option<(u32, Side)>,
+}
+
+/// A run that was taken.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// The run.
+    pub run: Run,
+    /// Its file.
+    pub path: PathBuf,
+    /// The file of its records.
+    pub records: PathBuf,
+}
+
+/// Runs of one spec, taken one after another: one plan and one calibration for all of them.
+#[derive(Debug)]
+pub struct Sitting {
+    spec: Spec,
+    plan: Arc<Plan>,
+    session: String,
+    folder: PathBuf,
+    key: Option<String>,
+    calibration: Option<PromptCalibration>,
+}
+
+impl Sitting {
+    /// A session of this id whose runs go into `folder`; the key is the target's.
+    pub fn new(spec: Spec, session: String, folder: PathBuf, key: Option<String>) -> Self {
+        let plan = Arc::new(Plan::expand(&spec));
+        Self {
+            spec,
+            plan,
+            session,
+            folder,
+            key,
+            calibration: None,
+        }
+    }
+
+    /// What all runs execute.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// What the target is, without any load.
+    pub async fn observe(&self, target: &RunningTarget) -> Result<Pins, MeasureError> {
+        let client = ProbeClient::new(target.base(), self.key.clone())?;
+        Ok(observe(&client, &self.spec).await?.pins)
+    }
+
+    /// Takes one run and keeps it: all stages, or only those with gated cells.
+    pub async fn measure(
+        &mut self,
+        target: &RunningTarget,
+        name: RunName,
+        all: bool,
+        progress: impl FnMut(LoadEvent),
+        stop: Stop,
+    ) -> Result<Measured, MeasureError> {
+        let probe = ProbeClient::new(target.base(), self.key.clone())?;
+        let observed = observe(&probe, &self.spec).await?;
+        refuse_contradictions(&observed.pins)?;
+        let seed = self.plan.seed();
+        let calibration = match self.calibration {
+            Some(calibration) => calibration,
+            None => calibrate(&probe, self.spec.target.api, &observed.model).await,
+        };
+        self.calibration = Some(calibration);
+        let salt = Salt::new(name.unique.clone());
+        let id = format!(
+            "{}-{}-{}",
+            name.stamp,
+            self.spec.digest().short(),
+            &name.unique[..4]
+        );
+        let records_path = self.folder.join("records").join(format!("{id}.jsonl.gz"));
+        let endpoint = Endpoint {
+            base_url: target.base().to_owned(),
+            api: self.spec.target.api,
+            model: observed.model,
+            key: self.key.clone(),
+            extra: self.spec.request.clone(),
+        };
+        let mut loaded = Loaded {
+            writer: RecordWriter::create(&records_path, &id)?,
+            stages: Vec::new(),
+            end: RunEnd::Complete,
+            elapsed_s: 0.0,
+        };
+        let prompter = Prompter::new(seed, salt.clone(), calibration);
+        self.load(
+            &endpoint,
+            &Arc::new(prompter),
+            all,
+            progress,
+            stop,
+            &mut loaded,
+        )
+        .await?;
+        loaded.writer.flush()?;
+        let (pair, side) = name.place.unzip();
+        let run = Run {
+            format: RUN_FORMAT.to_owned(),
+            definition: DEFINITION.to_owned(),
+            id,
+            session: self.session.clone(),
+            pair,
+            side,
+            started: name.started,
+            elapsed_s: loaded.elapsed_s,
+            end: loaded.end,
+            spec: SpecStamp {
+                name: self.spec.name.to_string(),
+                digest: self.spec.digest(),
+                workload_digest: self.spec.workload_digest(),
+                text: self.spec.text.clone(),
+            },
+            trace_digest: self.plan.trace_digest(),
+            salt: salt.as_str().to_owned(),
+            prompt_calibration: calibration,
+            pins: observed.pins,
+            client: ClientStamp {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                target: without_credentials(target.base()),
+            },
+            stages: loaded.stages,
+        };
+        let path = save_run(&self.folder.join("runs"), &run)?;
+        Ok(Measured {
+            run,
+            path,
+            records: records_path,
+        })
+    }
+
+    /// Runs the stages one after another until one does not end as planned.
+    async fn load(
+        &self,
+        endpoint: &Endpoint,
+        prompter: &Arc<Prompter>,
+        all: bool,
+        mut progress: impl FnMut(LoadEvent),
+        stop: Stop,
+        loaded: &mut Loaded,
+    ) -> Result<(), MeasureError> {
+        let quantiles = self.quantiles();
+        let client = Client::new(endpoint, self.spec.timeouts.connect)?;
+        for (index, planned) in self.plan.stages().iter().enumerate() {
+            if !all && !self.spec.gate.repeats_stage(&planned.stage.name) {
+                continue;
+            }
+            let mut records: Vec<RequestRecord> = Vec::new();
+            let mut written = Ok(());
+            let job = StageJob {
+                plan: &self.plan,
+                stage: index,
+                prompter,
+                client: &client,
+                timeouts: &self.spec.timeouts,
+            };
+            let keep = |record: RequestRecord| {
+                if written.is_ok() {
+                    written = loaded.writer.append(&record);
+                }
+                records.push(record);
+            };
+            let observation = run_stage(job, keep, &mut progress, stop.clone()).await?;
+            written?;
+            loaded.writer.flush()?;
+            let context = StageContext {
+                stage: &planned.stage,
+                classes: self.plan.classes(),
+                quantiles: &quantiles,
+                token_mismatch: self.spec.gate.token_mismatch,
+            };
+            loaded
+                .stages
+                .push(summarise_stage(context, &records, &observation));
+            loaded.elapsed_s += observation.window_end.as_secs_f64();
+            match observation.end {
+                StageEnd::Complete => {}
+                StageEnd::Interrupted => {
+                    loaded.end = RunEnd::Interrupted;
+                    break;
+                }
+                StageEnd::TargetLost { error } => {
+                    loaded.end = RunEnd::TargetLost { error };
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The standard quantiles and those that cells name.
+    fn quantiles(&self) -> Vec<Quantile> {
+        let named =
+            self.spec
+                .gate
+                .cells
+                .iter()
+                .filter_map(|cell| match cell.cell.metric.statistic() {
+                    Statistic::Quantile(quantile) => Some(quantile),
+                    Statistic::Mean | Statistic::Value => None,
+                });
+        let all: BTreeSet<Quantile> = Quantile::STANDARD.into_iter().chain(named).collect();
+        all.into_iter().collect()
+    }
+}
+
+/// What loading leaves behind.
+struct Loaded {
+    writer: RecordWriter,
+    stages: Vec<crate::summary::StageSummary>,
+    end: RunEnd,
+    elapsed_s: f64,
+}
+
+fn refuse_contradictions(pins: &Pins) -> Result<(), MeasureError> {
+    let differences: Vec<_> = pins
+        .iter()
+        .filter(|(_, pin)| pin.contradicts())
+        .filter_map(|(path, pin)| match (&pin.declared, &pin.observed) {
+            (Some(Declared::Literal(declared)), Observation::Seen { value, .. }) => {
+                Some((*path, declared.clone(), value.clone()))
+            }
+            _ => None,
+        })
+        .collect();
+    if differences.is_empty() {
+        Ok(())
+    } else {
+        Err(MeasureError::Contradiction { differences })
+    }
+}
+
+/// A URL without what stands before its host.
+fn without_credentials(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("//") else {
+        return url.to_owned();
+    };
+    let end = rest.find('/').unwrap_or(rest.len());
+    match rest[..end].rfind('@') {
+        Some(at) => format!("{scheme}//{}", &rest[at + 1..]),
+        None => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_stay_out_of_files() {
+        assert_eq!(
+            without_credentials("https://me:secret@host:1/x"),
+            "https://host:1/x"
+        );
+        assert_eq!(without_credentials("http://host/a@b"), "http://host/a@b");
+        assert_eq!(without_credentials("http://host"), "http://host");
+    }
+}

@@ -1,0 +1,10 @@
+//! One sitting: targets brought up, runs measured one after another, everything kept on disk.
+//!
+//! The shell between the command line and the I/O modules: it knows in which order target, probe,
+//! load, summary and archive come, and nothing about what a run means.
+
+mod measure;
+mod target;
+
+pub use measure::{MeasureError, Measured, RunName, Sitting};
+pub use target::{RunningTarget, TargetError};
