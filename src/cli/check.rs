@@ -1,57 +1,61 @@
 //! `infergate check`: what a valid spec asks for, in size and time.
 
 use std::fmt::Write as _;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-use crate::diag::Source;
+use super::context::Context;
+use super::failure::Failure;
+use super::source::load_spec;
+use crate::exit::Exit;
 use crate::metric::{Cell, Metric};
 use crate::plan::{Plan, StagePlan};
 use crate::spec::{Arrival, ArrivalProcess, Extent, GateCell, Limit, Spec, Stage, looks};
 use crate::unit::{Nanos, scale};
 
-/// Checks a spec: shows all mistakes at once, or the plan's size and how long it takes.
+/// Check a spec
+///
+/// Shows every mistake at once with its place, or the plan's size, how long it takes, and what is
+/// judged.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
-#[command(after_help = "Example: infergate check baselines/chat-8b")]
-pub struct CheckArgs {
-    /// The spec, or a folder that holds its `spec.yaml`.
-    pub spec: PathBuf,
-    /// Print the size as JSON.
+#[command(after_help = "\
+Examples:
+  infergate check spec.yaml
+  infergate check baselines/chat-8b --json
+
+Exit codes: 0 the spec is right · 2 it has mistakes")]
+pub(super) struct CheckArgs {
+    /// The spec, or a folder with `spec.yaml` in it
+    spec: PathBuf,
+
+    /// Print the plan's size as JSON
     #[arg(long)]
-    pub json: bool,
+    json: bool,
 }
 
-/// Why a spec's file cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot read spec `{path}`; give a spec's file, or a folder that holds `spec.yaml`")]
-pub struct ReadError {
-    /// The file that was tried.
-    pub path: String,
-    /// What the system said.
-    #[source]
-    pub source: io::Error,
-}
-
-/// The text of a spec given as a file, or as a folder that holds `spec.yaml`.
-pub fn read(argument: &Path) -> Result<Source, ReadError> {
-    let file = if argument.is_dir() {
-        argument.join("spec.yaml")
+pub(super) fn run(args: &CheckArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let spec = load_spec(&args.spec, context)?;
+    let plan = Plan::expand(&spec);
+    let text = if args.json {
+        let size = Size::of(&spec, &plan);
+        serde_json::to_string_pretty(&size).map_err(|error| {
+            Failure::new(
+                Exit::Invalid,
+                format!("cannot write the size as JSON: {error}"),
+            )
+        })? + "\n"
     } else {
-        argument.to_owned()
+        describe(&spec, &plan)
     };
-    let path = file.display().to_string();
-    match std::fs::read_to_string(&file) {
-        Ok(text) => Ok(Source { path, text }),
-        Err(source) => Err(ReadError { path, source }),
-    }
+    context.print(&text);
+    Ok(Exit::Pass)
 }
 
 /// The size of a plan, for `--json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Size {
+pub(super) struct Size {
     /// Always `infergate.check/1`.
     pub format: &'static str,
     /// The spec's name.
@@ -74,7 +78,7 @@ pub struct Size {
 
 /// One stage in figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StageSize {
+pub(super) struct StageSize {
     /// The stage's name.
     pub name: String,
     /// How requests come, in words.
@@ -96,7 +100,7 @@ pub struct StageSize {
 
 /// One look of an `ab`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Look {
+pub(super) struct Look {
     /// Pairs done by then.
     pub pairs: u32,
     /// Time taken by then.
@@ -105,7 +109,7 @@ pub struct Look {
 
 /// One judged cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CellSize {
+pub(super) struct CellSize {
     /// As in `steady/ttft.p95`.
     pub cell: String,
     /// As in `worse by 10 %`.
@@ -116,7 +120,7 @@ pub struct CellSize {
 
 impl Size {
     /// The size of a spec's plan.
-    pub fn of(spec: &Spec, plan: &Plan) -> Self {
+    pub(super) fn of(spec: &Spec, plan: &Plan) -> Self {
         let latency = spec.workload.latency_at_slo();
         let stages: Vec<StageSize> = plan
             .stages()
@@ -237,7 +241,7 @@ fn notes(spec: &Spec) -> Vec<String> {
 }
 
 /// The size as text for people, ending in a line break.
-pub fn describe(spec: &Spec, plan: &Plan) -> String {
+pub(super) fn describe(spec: &Spec, plan: &Plan) -> String {
     let size = Size::of(spec, plan);
     let mut text = format!(
         "{}: {} and {}, workload {}\n\n{}\n\n",
@@ -335,13 +339,20 @@ fn times(size: &Size) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    use crate::diag::Source;
     use crate::spec::parse;
 
     fn fixture(name: &str) -> (Spec, Plan) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("tests/fixtures/spec/ok")
             .join(format!("{name}.yaml"));
-        let source = read(&path).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let source = Source {
+            path: name.to_owned(),
+            text,
+        };
         let spec = parse(&source, &|name| {
             (name == "TARGET_URL").then(|| "http://localhost:8000".to_owned())
         })
@@ -382,16 +393,5 @@ mod tests {
         // 60 s of sweep@32 and 210 s of steady.
         let three = 2.0 * (3.0 * 270.0 + all - 270.0);
         assert!((size.looks[0].total_s - three).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_folder_stands_for_its_spec() {
-        let folder = tempfile::tempdir().unwrap();
-        let error = read(folder.path()).unwrap_err();
-        assert!(error.path.ends_with("spec.yaml"));
-        std::fs::write(folder.path().join("spec.yaml"), "infergate: 1\n").unwrap();
-        let source = read(folder.path()).unwrap();
-        assert_eq!(source.text, "infergate: 1\n");
-        assert!(source.path.ends_with("spec.yaml"));
     }
 }

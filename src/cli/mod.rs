@@ -1,13 +1,131 @@
-//! The command line.
+//! The command line: words to typed requests, results to text and exit codes.
 
-pub mod sim;
-pub mod check;
+mod ab;
+mod baseline;
+mod check;
+mod compare;
+mod context;
+mod demo;
+mod failure;
+mod gate;
+mod interrupt;
+mod judge;
+mod report;
+mod run;
+mod sim;
+mod sitting;
+mod source;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
+use clap::{Parser, Subcommand};
+
+pub use context::Context;
+pub use failure::{Failure, FailureText};
+
 use crate::exit::Exit;
+use interrupt::Interrupt;
+
+/// Threads of the runtime: sending and timing take one, records and progress the other.
+const WORKERS: usize = 2;
+
+/// The regression gate for LLM inference
+///
+/// Runs a pinned benchmark spec against an OpenAI-compatible server, compares with a baseline under
+/// statistical tolerances, and passes or fails by its exit code.
+#[derive(Debug, Parser)]
+#[command(
+    name = "infergate",
+    version,
+    max_term_width = 100,
+    after_help = "\
+Start here:
+  infergate demo                                     a regression, found and reported, in a minute
+  infergate check spec.yaml                          is the spec right, and how long will it take?
+  infergate ab spec.yaml --candidate-url http://…    is the candidate slower than the target?
+
+Exit codes: 0 pass · 1 regression · 2 usage or spec error · 3 cannot decide · 4 invalid measurement"
+)]
+struct Cli {
+    /// Print results and errors only
+    #[arg(long, short, global = true)]
+    quiet: bool,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Demo(demo::DemoArgs),
+    Check(check::CheckArgs),
+    Run(run::RunArgs),
+    Ab(ab::AbArgs),
+    Gate(gate::GateArgs),
+    Compare(compare::CompareArgs),
+    Report(report::ReportArgs),
+    #[command(subcommand)]
+    Baseline(baseline::BaselineCommand),
+    Sim(sim::SimArgs),
+}
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    Exit::Usage.into()
+    // reqwest panics at its first client without a provider; a second install is harmless.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, not mistakes.
+            let exit = if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Pass
+            };
+            let _ = error.print();
+            return exit.into();
+        }
+    };
+    let mut context = Context::of_process(cli.quiet);
+    let outcome = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(Exit::Invalid, format!("cannot start the runtime: {error}")))
+        .and_then(|runtime| {
+            let outcome = runtime.block_on(dispatch(cli.command, &mut context));
+            // A blocked read of standard input must not hold up the end.
+            runtime.shutdown_background();
+            outcome
+        });
+    match outcome {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            let _ = write!(context.err, "{}", failure.render());
+            failure.exit.into()
+        }
+    }
+}
+
+async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::listen()
+        .map_err(|error| Failure::new(Exit::Invalid, format!("cannot watch signals: {error}")))?;
+    match command {
+        Command::Demo(args) => demo::run(args, context, &interrupt).await,
+        Command::Check(args) => check::run(&args, context),
+        Command::Run(args) => run::run(args, context, &interrupt).await,
+        Command::Ab(args) => ab::run(args, context, &interrupt).await,
+        Command::Gate(args) => gate::run(args, context, &interrupt).await,
+        Command::Compare(args) => compare::run(&args, context),
+        Command::Report(args) => report::run(&args, context),
+        Command::Baseline(command) => baseline::run(command, context),
+        Command::Sim(args) => {
+            let stop = interrupt.wait();
+            match sim::run(args, &mut *context.out, stop).await {
+                Ok(()) => Ok(Exit::Pass),
+                Err(error) => Err(Failure::usage(error.to_string())),
+            }
+        }
+    }
 }

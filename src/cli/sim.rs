@@ -27,7 +27,7 @@ Examples:
   infergate sim --list
 
 In a spec, the same words make a target: `sim: h100-8b --slower-prefill 30%`.")]
-pub struct SimArgs {
+pub(super) struct SimArgs {
     /// The engine to simulate; `--list` shows all
     #[arg(required_unless_present = "list")]
     profile: Option<String>,
@@ -195,7 +195,7 @@ impl Switches {
 
 /// Why the words of a `sim` target make no engine.
 #[derive(Debug, thiserror::Error)]
-pub enum WordsError {
+pub(super) enum WordsError {
     /// A word is unknown, or its value malformed.
     #[error("{}", first_line(.0))]
     Words(#[from] clap::Error),
@@ -216,7 +216,7 @@ fn first_line(error: &clap::Error) -> String {
 /// The words are those of `infergate sim` that change what the engine does; those that say where
 /// it runs (`--port`, `--truth`, …) are refused. The options display as the words again, in a
 /// fixed order.
-pub fn parse_words(words: &[String]) -> Result<SimOptions, WordsError> {
+pub(super) fn parse_words(words: &[String]) -> Result<SimOptions, WordsError> {
     #[derive(Parser)]
     #[command(no_binary_name = true, disable_help_flag = true)]
     struct Words {
@@ -232,7 +232,7 @@ pub fn parse_words(words: &[String]) -> Result<SimOptions, WordsError> {
 ///
 /// Prints `listening on http://127.0.0.1:PORT` once it accepts connections, or the profiles with
 /// `--list`. [`SimError::Died`] where `--die-after` came true: the process is to end at once.
-pub async fn run(
+pub(super) async fn run(
     args: SimArgs,
     out: &mut dyn Write,
     stop: impl Future<Output = ()>,

@@ -1,0 +1,212 @@
+//! `infergate baseline`: promote a session, list and show what stands; and what other commands
+//! read from baselines.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::context::Context;
+use super::failure::Failure;
+use super::source::embedded_spec;
+use crate::archive::load_runs;
+use crate::baseline::{self, Baseline, Environment, Promotion, Stored};
+use crate::exit::Exit;
+use crate::provenance::Pins;
+use crate::spec::Spec;
+use crate::summary::{Run, Side};
+
+/// Keep sessions that candidates are compared with
+#[derive(Debug, Subcommand)]
+pub(super) enum BaselineCommand {
+    Promote(PromoteArgs),
+    List(ListArgs),
+    Show(ShowArgs),
+}
+
+/// Make a session the baseline
+///
+/// Copies the runs of one session (two at least) below the baselines folder, where `gate` finds
+/// them by spec and environment. Commit the folder: git is the archive.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  infergate run spec.yaml --repeats 3
+  infergate baseline promote infergate-out/chat-8b-20261129T191243Z-1f3a --reason 'vLLM 0.32, see #41'")]
+pub(super) struct PromoteArgs {
+    /// The folder of a session
+    session: PathBuf,
+
+    /// Why it is promoted, for whoever reads the archive later
+    #[arg(long)]
+    reason: String,
+
+    /// Of an `ab` session: whose runs
+    #[arg(long, value_enum, default_value = "baseline")]
+    side: SideWord,
+
+    /// Folder of promoted baselines
+    #[arg(long, default_value = "baselines", value_name = "DIR")]
+    baselines: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum SideWord {
+    /// The side that was compared with
+    Baseline,
+    /// The side that was judged
+    Candidate,
+}
+
+/// List the promoted sessions
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Folder of promoted baselines
+    #[arg(long, default_value = "baselines", value_name = "DIR")]
+    baselines: PathBuf,
+
+    /// Print JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// Show the sessions of one spec with their runs and reasons
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    /// The spec's name
+    name: String,
+
+    #[command(flatten)]
+    list: ListArgs,
+}
+
+pub(super) fn run(command: BaselineCommand, context: &mut Context) -> Result<Exit, Failure> {
+    match command {
+        BaselineCommand::Promote(args) => promote(&args, context),
+        BaselineCommand::List(args) => list(&args, None, context),
+        BaselineCommand::Show(args) => list(&args.list, Some(&args.name), context),
+    }
+}
+
+fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let wanted = match args.side {
+        SideWord::Baseline => Side::Baseline,
+        SideWord::Candidate => Side::Candidate,
+    };
+    let mut runs = runs_at(&args.session)?;
+    runs.retain(|run| run.side.is_none_or(|side| side == wanted));
+    let Some(first) = runs.first() else {
+        return Err(Failure::usage(format!(
+            "`{}` has no run of that side",
+            args.session.display()
+        )));
+    };
+    let spec = embedded_spec(&first.spec.text, context)?;
+    let promoted = baseline::promote(
+        &args.baselines,
+        Promotion {
+            runs: &runs,
+            is_gated: &|stage| spec.gate.repeats_stage(stage),
+            under_test: &spec.under_test,
+            reason: &args.reason,
+            now: &context.now(),
+        },
+    )?;
+    context.note(&format!(
+        "promoted {} runs into `{}`; {} session{} there now",
+        runs.len(),
+        promoted.folder.display(),
+        promoted.sessions,
+        if promoted.sessions == 1 {
+            " stands"
+        } else {
+            "s stand"
+        },
+    ));
+    context.note("commit that folder, so that other machines and CI find it");
+    Ok(Exit::Pass)
+}
+
+fn list(args: &ListArgs, name: Option<&str>, context: &mut Context) -> Result<Exit, Failure> {
+    let mut stored = baseline::list(&args.baselines)?;
+    stored.retain(|stored| name.is_none_or(|name| name == stored.name));
+    if args.json {
+        let text = serde_json::to_string_pretty(&stored).map_err(|error| {
+            Failure::new(
+                Exit::Invalid,
+                format!("cannot write the list as JSON: {error}"),
+            )
+        })?;
+        context.print(&(text + "\n"));
+        return Ok(Exit::Pass);
+    }
+    if stored.is_empty() {
+        let whose = name.map_or_else(String::new, |name| format!(" of `{name}`"));
+        return Err(Failure::usage(format!(
+            "no baselines{whose} in `{}`; promote a session first: \
+             `infergate baseline promote SESSION --reason TEXT`",
+            args.baselines.display()
+        )));
+    }
+    let text: String = stored
+        .iter()
+        .map(|stored| describe(stored, name.is_some()))
+        .collect();
+    context.print(&text);
+    Ok(Exit::Pass)
+}
+
+fn describe(stored: &Stored, whole: bool) -> String {
+    let sessions = &stored.reference.sessions;
+    let runs: usize = sessions.iter().map(|session| session.runs.len()).sum();
+    let mut text = format!(
+        "{}/{}: {} sessions, {runs} runs\n",
+        stored.name,
+        stored.environment,
+        sessions.len()
+    );
+    if whole {
+        for session in sessions {
+            let (when, id, why) = (&session.promoted, &session.session, &session.reason);
+            let _ = writeln!(text, "  {when}  {id}  {why}");
+            for run in &session.runs {
+                let _ = writeln!(text, "    {run}");
+            }
+        }
+    }
+    text
+}
+
+/// The runs at a path: a run file, a folder of runs, a session, or a baseline's environment.
+pub(super) fn runs_at(path: &Path) -> Result<Vec<Run>, Failure> {
+    Ok(load_runs(path)?)
+}
+
+/// The runs that a session's noise was learnt from.
+pub(super) fn kept_archive(session: &Path) -> Result<Vec<Run>, Failure> {
+    let folder = super::sitting::archive_of(session);
+    if folder.is_dir() {
+        runs_at(&folder)
+    } else {
+        Ok(Vec::new())
+    }
+}
+
+/// The promoted sessions of a spec for a target with these pins.
+pub(super) fn stored_runs(root: &Path, spec: &Spec, pins: &Pins) -> Result<Baseline, Failure> {
+    let environment = Environment::of(pins, &spec.under_test);
+    Ok(baseline::load(root, &spec.name, &environment)?)
+}
+
+/// Every promoted run that shows this machine's noise; none where there is no baseline yet.
+pub(super) fn archived_runs(root: &Path, spec: &Spec, pins: &Pins) -> Result<Vec<Run>, Failure> {
+    match stored_runs(root, spec, pins) {
+        Ok(baseline) => Ok(baseline
+            .sessions
+            .into_iter()
+            .flat_map(|session| session.runs)
+            .collect()),
+        Err(failure) if failure.exit == Exit::Undecided => Ok(Vec::new()),
+        Err(failure) => Err(failure),
+    }
+}

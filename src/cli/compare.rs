@@ -1,0 +1,133 @@
+//! `infergate compare`: the judgement again from files, offline.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::baseline::{kept_archive, runs_at};
+use super::context::Context;
+use super::failure::Failure;
+use super::judge::Evidence;
+use super::source::{embedded_spec, load_spec};
+use crate::exit::Exit;
+use crate::summary::{Run, Side};
+
+/// Compare runs from files
+///
+/// Each side is a run file, a folder of runs, or several of them. One folder of an `ab` session is
+/// enough: its runs say which side and which pair they are. The gate's cells and tolerances are
+/// those of the baseline's spec, so that a candidate can't loosen its own.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  infergate compare infergate-out/chat-8b-20261129T191243Z-1f3a
+  infergate compare baselines/chat-8b/cpu-llama-cpp-0c1d2e3f infergate-out/chat-8b-20261129T191243Z-1f3a
+  infergate compare --base old/*.json --candidate new/*.json
+
+Exit codes: 0 pass · 1 regression · 2 wrong files · 3 cannot decide, or the same run twice · 4 invalid")]
+pub(super) struct CompareArgs {
+    /// The baseline, or the folder of an `ab` session
+    #[arg(
+        value_name = "BASE",
+        required_unless_present = "base",
+        conflicts_with = "base"
+    )]
+    first: Option<PathBuf>,
+
+    /// The candidate
+    #[arg(value_name = "CANDIDATE", conflicts_with = "candidate")]
+    second: Option<PathBuf>,
+
+    /// Files or folders of the baseline
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "candidate")]
+    base: Vec<PathBuf>,
+
+    /// Files or folders of the candidate
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "base")]
+    candidate: Vec<PathBuf>,
+
+    /// Earlier runs of the baseline, to learn this machine's noise from
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    archive: Vec<PathBuf>,
+
+    /// Judge by the gate of this spec
+    #[arg(long, value_name = "SPEC")]
+    spec: Option<PathBuf>,
+
+    /// Write `report.md` and `report.json` into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+
+    /// Print the report as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let evidence = evidence(args)?;
+    let Some(first) = evidence.baseline.first() else {
+        return Err(Failure::usage("there is no run on the baseline's side"));
+    };
+    let spec = match &args.spec {
+        Some(path) => load_spec(path, context)?,
+        None => embedded_spec(&first.spec.text, context)?,
+    };
+    let judgement = evidence.judge(&spec);
+    evidence.publish(
+        &judgement,
+        &spec,
+        args.out.as_deref(),
+        &[],
+        args.json,
+        context,
+    )
+}
+
+fn evidence(args: &CompareArgs) -> Result<Evidence, Failure> {
+    let mut archive = all(&args.archive)?;
+    match (&args.first, &args.second) {
+        (Some(session), None) if args.candidate.is_empty() => {
+            archive.extend(kept_archive(session)?);
+            let (baseline, candidate) = split(runs_at(session)?, session)?;
+            Ok(Evidence {
+                baseline,
+                candidate,
+                archive,
+            })
+        }
+        (Some(base), Some(candidate)) => Ok(Evidence {
+            baseline: runs_at(base)?,
+            candidate: runs_at(candidate)?,
+            archive,
+        }),
+        _ => Ok(Evidence {
+            baseline: all(&args.base)?,
+            candidate: all(&args.candidate)?,
+            archive,
+        }),
+    }
+}
+
+fn all(paths: &[PathBuf]) -> Result<Vec<Run>, Failure> {
+    let mut runs = Vec::new();
+    for path in paths {
+        runs.extend(runs_at(path)?);
+    }
+    Ok(runs)
+}
+
+/// The sides of an `ab` session.
+fn split(runs: Vec<Run>, folder: &Path) -> Result<(Vec<Run>, Vec<Run>), Failure> {
+    let (candidate, baseline): (Vec<Run>, Vec<Run>) = runs
+        .into_iter()
+        .partition(|run| run.side == Some(Side::Candidate));
+    let unsided = baseline.iter().any(|run| run.side.is_none());
+    if candidate.is_empty() || baseline.is_empty() || unsided {
+        return Err(Failure::usage(format!(
+            "`{}` is no session of `ab`: its runs don't name both sides; name the candidate too: \
+             `infergate compare BASE CANDIDATE`",
+            folder.display()
+        )));
+    }
+    Ok((baseline, candidate))
+}

@@ -1,0 +1,96 @@
+//! What a command may touch of the world, passed in so that tests can pass something else.
+
+use std::io::{IsTerminal as _, Write};
+use std::path::PathBuf;
+
+use crate::ident::Digest;
+use crate::report::text::Line;
+use crate::term::Style;
+
+/// The world as commands see it.
+pub struct Context {
+    /// What could be piped on: reports, JSON.
+    pub out: Box<dyn Write>,
+    /// Everything else.
+    pub err: Box<dyn Write>,
+    /// Whether `out` may carry colours.
+    pub colour: bool,
+    /// Whether progress may be drawn on standard error.
+    pub draw_progress: bool,
+    /// Say nothing but results and errors.
+    pub quiet: bool,
+    /// This binary, to start the embedded engine with.
+    pub program: PathBuf,
+    environment: fn(&str) -> Option<String>,
+    now: fn() -> jiff::Timestamp,
+}
+
+impl Context {
+    /// The process's own world.
+    pub fn of_process(quiet: bool) -> Self {
+        let colour =
+            anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
+        Self {
+            out: Box::new(anstream::stdout()),
+            err: Box::new(anstream::stderr()),
+            colour,
+            draw_progress: std::io::stderr().is_terminal(),
+            quiet,
+            program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("infergate")),
+            environment: variable,
+            now: system_time,
+        }
+    }
+
+    /// A variable of the environment; one that is not Unicode is as good as unset.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        (self.environment)(name)
+    }
+
+    /// Now, RFC 3339, UTC, to the millisecond.
+    pub fn now(&self) -> String {
+        format!("{:.3}", (self.now)())
+    }
+
+    /// Now as part of a file name, to the millisecond: `20261129T191243123Z`.
+    pub fn stamp(&self) -> String {
+        (self.now)().strftime("%Y%m%dT%H%M%S%3fZ").to_string()
+    }
+
+    /// A text that no other run has: 16 hex digits of time, process and purpose.
+    pub fn unique(&self, purpose: &str) -> String {
+        let nanos = (self.now)().as_nanosecond();
+        let text = format!("{nanos}/{}/{purpose}", std::process::id());
+        Digest::of(text.as_bytes()).hex()[..16].to_owned()
+    }
+
+    /// A line on standard error, unless quiet. A reader that went away is no reason to stop.
+    pub fn note(&mut self, line: &str) {
+        if !self.quiet {
+            let _ = writeln!(self.err, "{line}");
+        }
+    }
+
+    /// Report lines as text, coloured by meaning where standard output takes colours.
+    pub fn paint(&self, lines: &[Line]) -> String {
+        Style::new(self.colour).lines(lines)
+    }
+
+    /// Text on standard output.
+    pub fn print(&mut self, text: &str) {
+        let _ = write!(self.out, "{text}");
+        let _ = self.out.flush();
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the environment"
+)]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn system_time() -> jiff::Timestamp {
+    jiff::Timestamp::now()
+}

@@ -1,0 +1,71 @@
+//! Two sides to a judgement, a report in every form, and an exit code.
+
+use std::path::Path;
+
+use super::context::Context;
+use super::failure::Failure;
+use crate::archive::save_text;
+use crate::compare::{Sides, compare};
+use crate::exit::Exit;
+use crate::report;
+use crate::spec::Spec;
+use crate::summary::Run;
+use crate::verdict::{Judgement, judge};
+
+/// The runs of a comparison.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Evidence {
+    /// The baseline's runs.
+    pub(super) baseline: Vec<Run>,
+    /// The candidate's runs.
+    pub(super) candidate: Vec<Run>,
+    /// Earlier runs of the baseline, to learn the noise from.
+    pub(super) archive: Vec<Run>,
+}
+
+impl Evidence {
+    /// Judges by the gate of this spec.
+    pub(super) fn judge(&self, spec: &Spec) -> Judgement {
+        let sides = Sides {
+            baseline: &self.baseline,
+            candidate: &self.candidate,
+            archive: &self.archive,
+        };
+        judge(&compare(&sides, &spec.gate, &spec.under_test), &spec.gate)
+    }
+
+    /// Writes `report.md` and `report.json` into the folder, if there is one, and prints the
+    /// summary, or the JSON; all of that before any exit code.
+    pub(super) fn publish(
+        &self,
+        judgement: &Judgement,
+        spec: &Spec,
+        folder: Option<&Path>,
+        reproduce: &[String],
+        json: bool,
+        context: &mut Context,
+    ) -> Result<Exit, Failure> {
+        let sides = report::Sides {
+            title: spec.name.as_str(),
+            baseline: &self.baseline,
+            candidate: &self.candidate,
+            reproduce,
+        };
+        let model = report::build(judgement, &sides);
+        let as_json = report::json::ReportFile::new(judgement, &sides).render();
+        if let Some(folder) = folder {
+            save_text(&folder.join("report.md"), &report::markdown::report(&model))?;
+            save_text(&folder.join("report.json"), &as_json)?;
+        }
+        let text = if json {
+            as_json
+        } else {
+            context.paint(&report::text::report(&model))
+        };
+        context.print(&text);
+        if let Some(folder) = folder {
+            context.note(&format!("report: {}", folder.join("report.md").display()));
+        }
+        Ok(judgement.exit)
+    }
+}

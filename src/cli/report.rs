@@ -1,0 +1,102 @@
+//! `infergate report`: a run or a session rendered again.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::baseline::{kept_archive, runs_at};
+use super::context::Context;
+use super::failure::Failure;
+use super::judge::Evidence;
+use super::source::embedded_spec;
+use crate::exit::Exit;
+use crate::report;
+use crate::summary::{Run, Side};
+
+/// Render a run or a session again
+///
+/// A run file gives the figures of that run; the folder of an `ab` session gives its comparison.
+/// Rendering judges nothing anew for CI: it exits 0 whatever the report says.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  infergate report infergate-out/chat-8b-20261129T191243Z-1f3a > report.md
+  infergate report runs/20261129T191243Z-ab12cd34ef56-1f3a.json --format text")]
+pub(super) struct ReportArgs {
+    /// A run file, or the folder of a session
+    path: PathBuf,
+
+    /// What to print
+    #[arg(long, value_enum, default_value = "markdown")]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For a pull request
+    Markdown,
+    /// For a terminal
+    Text,
+    /// For a machine
+    Json,
+}
+
+pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let runs = runs_at(&args.path)?;
+    let text = if runs.iter().any(|run| run.side == Some(Side::Candidate)) {
+        comparison(runs, args, context)?
+    } else {
+        let mut text = String::new();
+        for run in &runs {
+            text.push_str(&single(run, args.format, context)?);
+        }
+        text
+    };
+    context.print(&text);
+    Ok(Exit::Pass)
+}
+
+fn comparison(runs: Vec<Run>, args: &ReportArgs, context: &Context) -> Result<String, Failure> {
+    let (candidate, baseline): (Vec<Run>, Vec<Run>) = runs
+        .into_iter()
+        .partition(|run| run.side == Some(Side::Candidate));
+    let text = baseline
+        .first()
+        .or(candidate.first())
+        .map_or("", |run| run.spec.text.as_str());
+    let spec = embedded_spec(text, context)?;
+    let evidence = Evidence {
+        baseline,
+        candidate,
+        archive: kept_archive(&args.path)?,
+    };
+    let judgement = evidence.judge(&spec);
+    let sides = report::Sides {
+        title: spec.name.as_str(),
+        baseline: &evidence.baseline,
+        candidate: &evidence.candidate,
+        reproduce: &[format!("infergate compare {}", args.path.display())],
+    };
+    let model = report::build(&judgement, &sides);
+    Ok(match args.format {
+        Format::Markdown => report::markdown::report(&model),
+        Format::Text => context.paint(&report::text::report(&model)),
+        Format::Json => report::json::ReportFile::new(&judgement, &sides).render(),
+    })
+}
+
+fn single(run: &Run, format: Format, context: &Context) -> Result<String, Failure> {
+    let model = report::run::build(run);
+    Ok(match format {
+        Format::Markdown => report::markdown::run(&model),
+        Format::Text => context.paint(&report::text::run(&model)),
+        Format::Json => {
+            serde_json::to_string_pretty(run).map_err(|error| {
+                Failure::new(
+                    Exit::Invalid,
+                    format!("cannot write the run as JSON: {error}"),
+                )
+            })? + "\n"
+        }
+    })
+}

@@ -1,0 +1,102 @@
+//! `infergate run`: measure, keep, show.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::context::Context;
+use super::failure::Failure;
+use super::interrupt::Interrupt;
+use super::sitting::{OutArgs, open_sitting};
+use super::source::load_spec;
+use crate::exit::Exit;
+use crate::report;
+use crate::session::RunningTarget;
+use crate::summary::{Run, RunEnd};
+
+/// Measure a target
+///
+/// Executes the spec's plan against its target, and leaves a run file (percentiles, histograms,
+/// outcomes, pins, client health) and the records of every request. Judges nothing.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  infergate run spec.yaml
+  TARGET_URL=http://127.0.0.1:8000 infergate run spec.yaml --repeats 3
+  infergate run spec.yaml --json | jq '.stages[0].pooled.distributions.ttft.quantiles'
+
+Exit codes: 0 measured · 2 spec error · 4 invalid: target lost, client too slow, interrupted")]
+pub(super) struct RunArgs {
+    /// The spec, or a folder with `spec.yaml` in it
+    spec: PathBuf,
+
+    /// Runs to take, one after another, as one session
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeats: u32,
+
+    #[command(flatten)]
+    out: OutArgs,
+
+    /// Print the run as JSON (one run a line) on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) async fn run(
+    args: RunArgs,
+    context: &mut Context,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let spec = load_spec(&args.spec, context)?;
+    let mut sitting = open_sitting(&spec, &args.out, context)?;
+    let target = RunningTarget::start(&spec.target.place, &context.program).await?;
+    let mut exit = Exit::Pass;
+    for number in 0..args.repeats {
+        if args.repeats > 1 {
+            context.note(&format!("run {} of {}", number + 1, args.repeats));
+        }
+        let measured = sitting
+            .measure(&target, None, true, context, interrupt)
+            .await?;
+        show(&measured.run, args.json, context)?;
+        context.note(&format!("run file: {}", measured.path.display()));
+        context.note(&format!("records:  {}", measured.records.display()));
+        exit = exit.worst(ending(&measured.run));
+        if measured.run.end != RunEnd::Complete {
+            break;
+        }
+    }
+    target.stop().await;
+    Ok(exit)
+}
+
+/// A run that is not whole, or has a stage that the client spoilt, is no measurement.
+fn ending(run: &Run) -> Exit {
+    let spoilt = run.stages.iter().any(|stage| !stage.invalid.is_empty());
+    if run.end == RunEnd::Complete && !spoilt {
+        Exit::Pass
+    } else {
+        Exit::Invalid
+    }
+}
+
+fn show(run: &Run, json: bool, context: &mut Context) -> Result<(), Failure> {
+    let text = if json {
+        let line = serde_json::to_string(run).map_err(|error| {
+            Failure::new(
+                Exit::Invalid,
+                format!("cannot write the run as JSON: {error}"),
+            )
+        })?;
+        line + "\n"
+    } else {
+        context.paint(&report::text::run(&report::run::build(run)))
+    };
+    context.print(&text);
+    if let RunEnd::TargetLost { error } = &run.end {
+        context.note(&format!(
+            "the target was lost: {error}; what was measured until then is kept and cannot be judged"
+        ));
+    }
+    Ok(())
+}

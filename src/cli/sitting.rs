@@ -1,0 +1,175 @@
+//! The session of a command: its folder, its runs, their progress on the terminal.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::context::Context;
+use super::failure::Failure;
+use super::interrupt::Interrupt;
+use crate::archive::{save_run, save_text};
+use crate::load::{Live, LoadEvent};
+use crate::plan::{Plan, StagePlan};
+use crate::provenance::Pins;
+use crate::session::{Measured, RunName, RunningTarget, Sitting};
+use crate::spec::{Extent, Spec};
+use crate::summary::{Run, Side};
+use crate::term::{Mode, Progress, StageProgress};
+use crate::unit::Nanos;
+
+/// Where results go.
+#[derive(Debug, Clone, Args)]
+pub(super) struct OutArgs {
+    /// Folder for runs, records and reports; each session gets a folder of its own in it
+    #[arg(long, default_value = "infergate-out", value_name = "DIR")]
+    pub(super) out: PathBuf,
+}
+
+/// A session with its folder.
+pub(super) struct CliSitting {
+    sitting: Sitting,
+    folder: PathBuf,
+    spec_text: String,
+}
+
+/// Where a session keeps the runs that its noise was learnt from.
+pub(super) fn archive_of(session: &Path) -> PathBuf {
+    session.join("archive")
+}
+
+/// Starts a session below `--out`; its folder appears with its first run.
+pub(super) fn open_sitting(
+    spec: &Spec,
+    out: &OutArgs,
+    context: &Context,
+) -> Result<CliSitting, Failure> {
+    let unique = context.unique("session");
+    let session = format!("{}-{}-{}", spec.name, context.stamp(), &unique[..4]);
+    let folder = out.out.join(&session);
+    open_sitting_in(spec, &folder, session, context)
+}
+
+/// Starts a session in a folder that is given.
+pub(super) fn open_sitting_in(
+    spec: &Spec,
+    folder: &Path,
+    session: String,
+    context: &Context,
+) -> Result<CliSitting, Failure> {
+    let key = match &spec.target.api_key_env {
+        None => None,
+        Some(name) => Some(context.variable(name).ok_or_else(|| {
+            Failure::usage(format!(
+                "the spec's `api_key_env` names the variable `{name}`, which is not set; export it first"
+            ))
+        })?),
+    };
+    let sitting = Sitting::new(spec.clone(), session, folder.to_owned(), key);
+    Ok(CliSitting {
+        sitting,
+        folder: folder.to_owned(),
+        spec_text: spec.text.clone(),
+    })
+}
+
+impl CliSitting {
+    /// The session's folder.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What the target is, without any load.
+    pub(super) async fn observe(&self, target: &RunningTarget) -> Result<Pins, Failure> {
+        Ok(self.sitting.observe(target).await?)
+    }
+
+    /// Keeps the runs that the noise is learnt from beside the session, so that its judgement can be
+    /// made again from this folder alone.
+    pub(super) fn keep_archive(&self, runs: &[Run]) -> Result<(), Failure> {
+        for run in runs {
+            save_run(&archive_of(&self.folder), run)?;
+        }
+        Ok(())
+    }
+
+    /// Takes one run. `place` is its pair and side; without `all` only gated stages are run.
+    pub(super) async fn measure(
+        &mut self,
+        target: &RunningTarget,
+        place: Option<(u32, Side)>,
+        all: bool,
+        context: &mut Context,
+        interrupt: &Interrupt,
+    ) -> Result<Measured, Failure> {
+        save_text(&self.folder.join("spec.yaml"), &self.spec_text)?;
+        let name = RunName {
+            started: context.now(),
+            stamp: context.stamp(),
+            unique: context.unique(&format!("run {place:?}")),
+            place,
+        };
+        let mode = Mode::choose(context.draw_progress, context.quiet);
+        let mut progress = Progress::new(mode, &mut context.err);
+        let plan = Arc::clone(self.sitting.plan());
+        let mut stage = None;
+        let show = |event: LoadEvent| show(&event, &plan, &mut stage, &mut progress);
+        let measured = self
+            .sitting
+            .measure(target, name, all, show, interrupt.stop())
+            .await;
+        Ok(measured?)
+    }
+}
+
+/// Shows a load event as progress; `current` is the stage under way.
+fn show(
+    event: &LoadEvent,
+    plan: &Plan,
+    current: &mut Option<usize>,
+    progress: &mut Progress<impl Write>,
+) {
+    match event {
+        LoadEvent::StageStarted { stage } => *current = Some(*stage),
+        LoadEvent::Tick(live) => {
+            if let Some(stage) = *current {
+                progress.update(&figures(plan, stage, live));
+            }
+        }
+        LoadEvent::StageEnded { stage, live, .. } => {
+            progress.finish(&figures(plan, *stage, live));
+        }
+    }
+}
+
+fn figures(plan: &Plan, index: usize, live: &Live) -> StageProgress {
+    let stage = &plan.stages()[index];
+    let elapsed_s = live.elapsed.as_secs_f64();
+    StageProgress {
+        name: stage.stage.name.clone(),
+        index: index + 1,
+        of: plan.stages().len(),
+        elapsed_s,
+        expected_s: expected(stage).map(Nanos::as_secs_f64),
+        sent: live.sent,
+        completed: live.completed,
+        in_flight: u64::from(live.in_flight),
+        errors: live.errors,
+        output_tps: if elapsed_s > 0.0 {
+            live.output_tokens as f64 / elapsed_s
+        } else {
+            0.0
+        },
+        ttft_p50_s: live.ttft_p50.map(Nanos::as_secs_f64),
+    }
+}
+
+/// How long a stage takes, where the plan says.
+fn expected(stage: &StagePlan) -> Option<Nanos> {
+    match (&stage.schedule, stage.stage.extent) {
+        (Some(schedule), _) => Some(schedule.window_end),
+        (None, Extent::Duration(window)) => Some(stage.stage.warmup.duration + window),
+        (None, Extent::Requests(_)) => None,
+    }
+}
