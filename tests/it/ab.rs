@@ -1,0 +1,136 @@
+//! `infergate ab`: pairs, looks, and whose fault it is.
+
+use crate::support::{Project, SMALL, entries, json};
+
+/// A spec whose one look is at five pairs.
+fn five_pairs(sim: &str) -> Project {
+    let spec = SMALL
+        .replace("SIM", sim)
+        .replace("  cells:", "  repeats: {min: 5, max: 5}\n  cells:");
+    Project::with_spec(&spec)
+}
+
+#[test]
+fn against_itself_it_finds_no_regression_and_replays_to_the_same_verdict() {
+    let project = five_pairs("test");
+    let ran = project.run(&["ab", "spec.yaml"]);
+    assert!(matches!(ran.code, Some(0 | 3)), "{}\n{}", ran.out, ran.err);
+    let session = &project.sessions()[0];
+    let report = json(&session.join("report.json"));
+    assert_eq!(report["format"], "infergate.report/1");
+    assert_eq!(entries(&session.join("runs")).len(), 10);
+    let order: Vec<String> = entries(&session.join("runs"))
+        .iter()
+        .map(|path| json(path))
+        .map(|run| {
+            format!(
+                "{}{}",
+                run["pair"],
+                run["side"].as_str().unwrap().chars().next().unwrap()
+            )
+        })
+        .collect();
+    assert_eq!(
+        order,
+        ["0b", "0c", "1c", "1b", "2b", "2c", "3c", "3b", "4b", "4c"]
+    );
+    let markdown = std::fs::read_to_string(session.join("report.md")).unwrap();
+    assert!(
+        markdown.contains("Nothing under test differs"),
+        "{markdown}"
+    );
+
+    let again = project.run(&["compare", session.to_str().unwrap(), "--json"]);
+    assert_eq!(again.code, ran.code);
+    let again: serde_json::Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!(again["findings"], report["findings"]);
+}
+
+#[test]
+fn a_slower_candidate_is_a_regression() {
+    let project = five_pairs("test");
+    let ran = project
+        .run(&["ab", "spec.yaml", "--candidate-sim", "test --slower 200%"])
+        .exits(1);
+    let ran = ran.shows("e2e.p50");
+    assert!(ran.out.to_lowercase().contains("regression"), "{}", ran.out);
+    let report = json(&project.sessions()[0].join("report.json"));
+    assert_eq!(report["verdict"], "regression");
+    assert_eq!(report["pins"][0]["pin"], "engine.args");
+}
+
+#[test]
+fn a_candidate_that_dies_is_a_regression_and_a_baseline_that_dies_is_not() {
+    let project = five_pairs("test");
+    project
+        .run(&["ab", "spec.yaml", "--candidate-sim", "test --die-after 40"])
+        .exits(1);
+    let report = json(&project.sessions()[0].join("report.json"));
+    assert_eq!(report["verdict"], "regression");
+
+    let project = five_pairs("test");
+    let ran = project.run(&["ab", "spec.yaml", "--baseline-sim", "test --die-after 40"]);
+    assert!(
+        matches!(ran.code, Some(3 | 4)),
+        "{:?}\n{}\n{}",
+        ran.code,
+        ran.out,
+        ran.err
+    );
+}
+
+#[test]
+fn a_candidate_that_fails_its_requests_is_a_regression() {
+    let project = five_pairs("test");
+    project
+        .run(&[
+            "ab",
+            "spec.yaml",
+            "--candidate-sim",
+            "test --error-share 60%",
+        ])
+        .exits(1);
+}
+
+#[test]
+fn both_sides_broken_is_no_verdict() {
+    let project = five_pairs("test --error-share 100%");
+    let ran = project.run(&["ab", "spec.yaml"]);
+    assert!(
+        matches!(ran.code, Some(1 | 4)),
+        "{:?}\n{}\n{}",
+        ran.code,
+        ran.out,
+        ran.err
+    );
+    assert_ne!(
+        json(&project.sessions()[0].join("report.json"))["verdict"],
+        "pass"
+    );
+}
+
+#[test]
+fn a_pin_that_nobody_put_under_test_forbids_the_comparison() {
+    let spec = SMALL
+        .replace("SIM", "test")
+        .replace("under_test: [engine.args]\n", "");
+    let project = Project::with_spec(&spec);
+    project
+        .run(&["ab", "spec.yaml", "--candidate-sim", "test --slower 200%"])
+        .exits(3)
+        .shows("engine.args");
+}
+
+#[test]
+fn wrong_sides_are_refused_before_anything_runs() {
+    let project = Project::new("test");
+    project
+        .run(&["ab", "spec.yaml", "--candidate-url", "127.0.0.1:1"])
+        .exits(2)
+        .says("http://");
+    project
+        .run(&["ab", "spec.yaml", "--candidate-sim", "tset"])
+        .exits(2)
+        .says("did you mean `test`");
+    assert!(project.runs().is_empty());
+}

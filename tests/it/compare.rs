@@ -1,0 +1,62 @@
+//! `infergate compare` and `report`: files in, the same answer out.
+
+use crate::support::Project;
+
+#[test]
+fn the_same_run_twice_is_said_and_exits_3() {
+    let project = Project::new("test");
+    project.run(&["run", "spec.yaml"]).exits(0);
+    let run = project.runs()[0].to_str().unwrap().to_owned();
+    project
+        .run(&["compare", &run, &run])
+        .exits(3)
+        .shows("same run");
+}
+
+#[test]
+fn single_runs_give_no_verdict() {
+    let project = Project::new("test");
+    project
+        .run(&["run", "spec.yaml", "--repeats", "2"])
+        .exits(0);
+    let runs = project.runs();
+    let (a, b) = (runs[0].to_str().unwrap(), runs[1].to_str().unwrap());
+    project.run(&["compare", a, b]).exits(3);
+}
+
+#[test]
+fn files_that_are_no_runs_are_named() {
+    let project = Project::new("test");
+    project
+        .run(&["compare", "spec.yaml", "spec.yaml"])
+        .exits(2)
+        .says("spec.yaml");
+    project
+        .run(&["compare", "gone", "gone"])
+        .exits(2)
+        .says("gone");
+    project.run(&["run", "spec.yaml"]).exits(0);
+    let session = project.sessions()[0].to_str().unwrap().to_owned();
+    project
+        .run(&["compare", &session])
+        .exits(2)
+        .says("no session of `ab`");
+}
+
+#[test]
+fn a_report_of_a_run_renders_in_every_format() {
+    let project = Project::new("test");
+    project.run(&["run", "spec.yaml"]).exits(0);
+    let run = project.runs()[0].to_str().unwrap().to_owned();
+    project.run(&["report", &run]).exits(0).shows("steady");
+    project
+        .run(&["report", &run, "--format", "text"])
+        .exits(0)
+        .shows("steady");
+    let json = project
+        .run(&["report", &run, "--format", "json"])
+        .exits(0)
+        .out;
+    let again: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(again["format"], "infergate.run/1");
+}

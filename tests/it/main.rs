@@ -1,0 +1,10 @@
+//! Behaviour of the real binary: one module a command, over real sockets, in temporary folders.
+
+#![allow(clippy::unwrap_used, reason = "tests: a panic is the failure")]
+
+mod ab;
+mod baseline;
+mod check;
+mod compare;
+mod run;
+mod support;

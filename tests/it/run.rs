@@ -1,0 +1,204 @@
+//! `infergate run`: what it leaves, and how it ends when something goes wrong.
+
+use std::io::Read as _;
+use std::process::Stdio;
+
+use infergate::archive::RecordReader;
+use infergate::sample::OutcomeKind;
+
+use crate::support::{Project, Ran, SMALL, entries, json};
+
+#[test]
+fn a_run_leaves_a_run_file_and_the_record_of_every_request() {
+    let project = Project::new("test");
+    project
+        .run(&["run", "spec.yaml"])
+        .exits(0)
+        .says("run file:")
+        .shows("steady");
+    let [path] = &project.runs()[..] else {
+        panic!("one run")
+    };
+    let run = json(path);
+    assert_eq!(run["format"], "infergate.run/1");
+    assert_eq!(run["end"], "complete");
+    let stage = &run["stages"][0];
+    assert_eq!(stage["invalid"], serde_json::json!([]));
+    assert_eq!(stage["pooled"]["scheduled"], 60);
+    assert_eq!(stage["pooled"]["outcomes"]["completed"], 60);
+    assert_eq!(stage["pooled"]["tokens"]["output_observed"], 360);
+    assert_eq!(stage["pooled"]["tokens"]["output_source"], "usage");
+    assert_eq!(run["prompt_calibration"]["source"], "usage");
+    let input = &stage["pooled"]["tokens"];
+    let (planned, observed) = (
+        input["input_planned"].as_f64().unwrap(),
+        input["input_observed"].as_f64().unwrap(),
+    );
+    assert!(
+        (observed / planned - 1.0).abs() < 0.05,
+        "{observed} of {planned} planned"
+    );
+    assert_eq!(
+        run["pins"]["engine.name"]["observed"]["seen"]["value"],
+        "infergate-sim"
+    );
+
+    let records = entries(&project.sessions()[0].join("records"));
+    let records: Vec<_> = RecordReader::open(&records[0])
+        .unwrap()
+        .map(|record| record.unwrap())
+        .collect();
+    assert_eq!(records.len(), 64, "warm-up included");
+    assert!(
+        records
+            .iter()
+            .all(|record| record.outcome.kind() == OutcomeKind::Completed)
+    );
+    assert!(records.iter().all(|record| record.output_tokens == Some(6)));
+}
+
+#[test]
+fn json_on_stdout_is_the_run_and_quiet_is_quiet() {
+    let project = Project::new("test");
+    let ran = project
+        .run(&["--quiet", "run", "spec.yaml", "--json"])
+        .exits(0);
+    let run: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(run["spec"]["name"], "small");
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn an_open_loop_keeps_its_schedule() {
+    let spec = SMALL.replace("SIM", "test").replace(
+        "closed: {users: 2}",
+        "open: {rate: 100/s, arrivals: poisson}",
+    );
+    let project = Project::with_spec(&spec);
+    project.run(&["run", "spec.yaml"]).exits(0);
+    let run = json(&project.runs()[0]);
+    let stage = &run["stages"][0];
+    assert_eq!(stage["from_schedule"], true);
+    assert_eq!(stage["pooled"]["scheduled"], 60);
+    assert!((stage["window_s"].as_f64().unwrap() - 0.6).abs() < 1e-9);
+}
+
+#[test]
+fn a_target_that_is_not_there_exits_4_and_says_so() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let spec = SMALL.replace("sim: SIM", &format!("url: 'http://127.0.0.1:{port}'"));
+    Project::with_spec(&spec)
+        .run(&["run", "spec.yaml"])
+        .exits(4)
+        .says("cannot reach the target")
+        .says("is the server running");
+}
+
+#[test]
+fn a_target_that_dies_exits_4_and_leaves_readable_records() {
+    let project = Project::new("test --die-after 40");
+    let ran = project
+        .run(&["run", "spec.yaml"])
+        .exits(4)
+        .says("target was lost");
+    assert!(!ran.err.contains("panic"), "{}", ran.err);
+    let run = json(&project.runs()[0]);
+    assert!(
+        run["end"]["target-lost"]["error"].is_string(),
+        "{}",
+        run["end"]
+    );
+    let records = entries(&project.sessions()[0].join("records"));
+    let records: Vec<_> = RecordReader::open(&records[0])
+        .unwrap()
+        .map(|record| record.unwrap())
+        .collect();
+    let completed = records
+        .iter()
+        .filter(|record| record.outcome.kind() == OutcomeKind::Completed)
+        .count();
+    assert!(
+        (10..40).contains(&completed),
+        "{completed} completed before the end"
+    );
+}
+
+#[test]
+fn a_target_that_is_not_what_was_declared_is_not_loaded() {
+    let spec = SMALL
+        .replace("SIM", "test")
+        .replace("under_test:", "pins: {engine: {name: vllm}}\nunder_test:");
+    let project = Project::with_spec(&spec);
+    project
+        .run(&["run", "spec.yaml"])
+        .exits(2)
+        .says("`engine.name` is declared `vllm` and seen `infergate-sim`");
+    assert!(project.runs().is_empty());
+}
+
+#[test]
+fn a_key_that_is_not_set_is_named_before_any_load() {
+    let spec = SMALL.replace("{sim: SIM,", "{sim: test, api_key_env: NO_SUCH_KEY,");
+    Project::with_spec(&spec)
+        .run(&["run", "spec.yaml"])
+        .exits(2)
+        .says("NO_SUCH_KEY");
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_it_drains_writes_and_exits_4() {
+    // Long enough that only the signal ends it.
+    let spec = SMALL
+        .replace("SIM", "test")
+        .replace("requests: 60", "duration: 10m");
+    let project = Project::with_spec(&spec);
+    let mut child = project
+        .command(&["run", "spec.yaml"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The records' header is written when the load begins, so a file that has grown past it means
+    // that requests have ended.
+    let records_grew = || {
+        project
+            .sessions()
+            .iter()
+            .flat_map(|session| entries(&session.join("records")))
+            .any(|path| path.metadata().unwrap().len() > 200)
+    };
+    while !records_grew() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::yield_now();
+    }
+    let pid = child.id().to_string();
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let status = child.wait().unwrap();
+    let mut err = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut err)
+        .unwrap();
+    let ran = Ran {
+        code: status.code(),
+        out: String::new(),
+        err,
+    };
+    ran.exits(4);
+    let run = json(&project.runs()[0]);
+    assert_eq!(run["end"], "interrupted");
+    assert_eq!(run["stages"][0]["invalid"][0], "interrupted");
+}

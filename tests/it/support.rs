@@ -1,0 +1,148 @@
+//! A temporary project with a spec, and the binary to run in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A folder that goes away with the test.
+pub(crate) struct Project {
+    folder: tempfile::TempDir,
+}
+
+/// What a command left: its exit code and what it said.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// Asserts the exit code, showing everything that was said where it differs.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "stdout:\n{}\nstderr:\n{}",
+            self.out,
+            self.err
+        );
+        self
+    }
+
+    /// Asserts that standard error says this.
+    #[track_caller]
+    pub(crate) fn says(self, text: &str) -> Self {
+        assert!(
+            self.err.contains(text),
+            "no {text:?} in stderr:\n{}",
+            self.err
+        );
+        self
+    }
+
+    /// Asserts that standard output shows this.
+    #[track_caller]
+    pub(crate) fn shows(self, text: &str) -> Self {
+        assert!(
+            self.out.contains(text),
+            "no {text:?} in stdout:\n{}",
+            self.out
+        );
+        self
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self {
+            code: output.status.code(),
+            out: text(&output.stdout),
+            err: text(&output.stderr),
+        }
+    }
+}
+
+/// A small spec on the embedded engine: two users, 60 requests, some milliseconds each.
+pub(crate) const SMALL: &str = "\
+infergate: 1
+name: small
+target: {sim: SIM, api: chat}
+under_test: [engine.args]
+workload:
+  seed: 7
+  output_length: pinned
+  classes:
+    - {name: chat, weight: 1, input: 40, output: 6, slo: {ttft: 1s, e2e: 2s}}
+stages:
+  - {name: steady, closed: {users: 2}, requests: 60, warmup: 4}
+gate:
+  cells:
+    - {metric: e2e.p50, worse_by: 60%}
+    - {metric: error_ratio, at_most: 10%}
+";
+
+impl Project {
+    /// With [`SMALL`] on the embedded engine of these words.
+    pub(crate) fn new(sim: &str) -> Self {
+        Self::with_spec(&SMALL.replace("SIM", sim))
+    }
+
+    /// With this spec as `spec.yaml`.
+    pub(crate) fn with_spec(spec: &str) -> Self {
+        let project = Self {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        fs::write(project.path("spec.yaml"), spec).unwrap();
+        project
+    }
+
+    /// A path in the project.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The binary in this folder, with these words.
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_infergate"));
+        command
+            .current_dir(self.folder.path())
+            .args(words)
+            .env_remove("TARGET_URL");
+        command
+    }
+
+    /// Runs the binary to its end.
+    pub(crate) fn run(&self, words: &[&str]) -> Ran {
+        self.command(words).output().unwrap().into()
+    }
+
+    /// The folders of all sessions so far, in the order of their names.
+    pub(crate) fn sessions(&self) -> Vec<PathBuf> {
+        entries(&self.path("infergate-out"))
+    }
+
+    /// The run files of all sessions so far.
+    pub(crate) fn runs(&self) -> Vec<PathBuf> {
+        self.sessions()
+            .iter()
+            .flat_map(|session| entries(&session.join("runs")))
+            .collect()
+    }
+}
+
+/// What is in a folder, sorted; nothing where there is no folder.
+pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
+    let Ok(found) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = found.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// A JSON file.
+pub(crate) fn json(path: &Path) -> serde_json::Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
