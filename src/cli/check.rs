@@ -12,7 +12,7 @@ use super::source::load_spec;
 use crate::exit::Exit;
 use crate::metric::{Cell, Metric};
 use crate::plan::{Plan, StagePlan};
-use crate::spec::{Arrival, ArrivalProcess, Extent, GateCell, Limit, Spec, Stage, looks};
+use crate::spec::{Arrival, Extent, GateCell, Limit, Spec, Stage, looks};
 use crate::unit::{Nanos, scale};
 
 /// Check a spec
@@ -170,7 +170,7 @@ impl StageSize {
         };
         Self {
             name: stage.name.clone(),
-            arrival: arrival(stage.arrival),
+            arrival: stage.arrival.to_string(),
             requests,
             warmup: warmup(stage),
             window_s: window.map(Nanos::as_secs_f64),
@@ -187,20 +187,6 @@ impl CellSize {
             cell: cell.cell.to_string(),
             limit: cell.limit.describe(cell.cell.metric.metric()).to_string(),
             informational: cell.informational,
-        }
-    }
-}
-
-fn arrival(arrival: Arrival) -> String {
-    match arrival {
-        Arrival::Closed { users: 1, .. } => "closed, 1 user".to_owned(),
-        Arrival::Closed { users, .. } => format!("closed, {} users", scale::count(users.into())),
-        Arrival::Open { rate, process } => {
-            let process = match process {
-                ArrivalProcess::Constant => "constant",
-                ArrivalProcess::Poisson => "poisson",
-            };
-            format!("open, {rate} {process}")
         }
     }
 }
@@ -364,7 +350,14 @@ mod tests {
 
     #[test]
     fn the_size_reads_well() {
-        for name in ["product-example", "sim", "minimal", "anchors", "no-gate"] {
+        for name in [
+            "product-example",
+            "sim",
+            "minimal",
+            "anchors",
+            "arrivals",
+            "no-gate",
+        ] {
             let (spec, plan) = fixture(name);
             insta::assert_snapshot!(name, describe(&spec, &plan));
         }

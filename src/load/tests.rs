@@ -13,8 +13,8 @@ use super::*;
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{
-    Api, Arrival, ArrivalProcess, Class, Extent, Gate, Layer, Length, Policy, Slo, Spec, Stage,
-    Target, TargetPlace, Timeouts, Warmup, Workload,
+    Api, Arrival, ArrivalProcess, Class, Extent, Gate, Layer, Length, Policy, RateProfile, Slo,
+    Spec, Stage, Target, TargetPlace, Timeouts, Warmup, Workload,
 };
 use crate::unit::{Nanos, Rps};
 
@@ -45,7 +45,7 @@ fn closed(users: u32, requests: u32) -> Stage {
 fn open(rate: f64, requests: u32) -> Stage {
     Stage {
         arrival: Arrival::Open {
-            rate: Rps::try_new(rate).unwrap(),
+            profile: RateProfile::Steady(Rps::try_new(rate).unwrap()),
             process: ArrivalProcess::Constant,
         },
         ..closed(1, requests)

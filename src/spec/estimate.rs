@@ -80,8 +80,8 @@ impl Stage {
     pub fn expected_requests(&self) -> Option<f64> {
         match (self.extent, self.arrival) {
             (Extent::Requests(requests), _) => Some(f64::from(requests)),
-            (Extent::Duration(window), Arrival::Open { rate, .. }) => {
-                Some(rate.get() * window.as_secs_f64())
+            (Extent::Duration(window), Arrival::Open { profile, .. }) => {
+                Some(profile.count(window.as_secs_f64()))
             }
             (Extent::Duration(_), Arrival::Closed { .. }) => None,
         }
@@ -91,19 +91,34 @@ impl Stage {
     ///
     /// Where the clock decides, the latency has no influence.
     pub fn expected_duration(&self, latency: Nanos) -> Nanos {
-        let pace = match self.arrival {
-            Arrival::Closed { users, .. } => latency.as_secs_f64() / f64::from(users),
-            Arrival::Open { rate, .. } => 1.0 / rate.get(),
+        let requests = f64::from(self.warmup.requests);
+        let seconds = match self.arrival {
+            Arrival::Closed { users, .. } => requests * latency.as_secs_f64() / f64::from(users),
+            Arrival::Open { profile, .. } => requests / profile.first().get(),
         };
-        let stretch = |requests: u32| {
-            Nanos::try_from_secs_f64(f64::from(requests) * pace).unwrap_or(Nanos::new(u64::MAX))
+        self.warmup.duration.max(bounded(seconds)) + self.window(latency)
+    }
+
+    /// How long the window lasts when a request takes `latency`.
+    pub fn window(&self, latency: Nanos) -> Nanos {
+        match (self.extent, self.arrival) {
+            (Extent::Duration(window), _) => window,
+            (Extent::Requests(requests), Arrival::Closed { users, .. }) => {
+                bounded(f64::from(requests) * latency.as_secs_f64() / f64::from(users))
+            }
+            (Extent::Requests(requests), Arrival::Open { profile, .. }) => {
+                bounded(profile.window(f64::from(requests)))
+            }
+        }
+    }
+
+    /// Requests a second over the window; `None` where the target's speed decides.
+    pub fn mean_rate(&self) -> Option<f64> {
+        let Arrival::Open { profile, .. } = self.arrival else {
+            return None;
         };
-        let warmup = self.warmup.duration.max(stretch(self.warmup.requests));
-        let window = match self.extent {
-            Extent::Requests(requests) => stretch(requests),
-            Extent::Duration(window) => window,
-        };
-        warmup + window
+        let window = self.window(Nanos::ZERO).as_secs_f64();
+        Some(profile.count(window) / window)
     }
 
     /// Whether the clock alone decides how long the stage lasts.
@@ -117,10 +132,15 @@ impl Stage {
     }
 }
 
+/// Seconds as time, as long as there is.
+fn bounded(seconds: f64) -> Nanos {
+    Nanos::try_from_secs_f64(seconds).unwrap_or(Nanos::new(u64::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{ArrivalProcess, Slo, Warmup};
+    use crate::spec::{ArrivalProcess, RateProfile, Slo, Warmup};
     use crate::unit::Rps;
 
     fn class(name: &str, weight: f64, slo: &[(SloClause, u64)]) -> Class {
@@ -172,7 +192,7 @@ mod tests {
         let mut stage = Stage {
             name: "steady".to_owned(),
             arrival: Arrival::Open {
-                rate: Rps::try_new(8.0).unwrap(),
+                profile: RateProfile::Steady(Rps::try_new(8.0).unwrap()),
                 process: ArrivalProcess::Poisson,
             },
             extent: Extent::Duration(Nanos::from_secs(180)),

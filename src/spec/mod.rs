@@ -13,6 +13,7 @@ mod limit;
 mod lower;
 mod model;
 mod node;
+mod rate;
 mod values;
 mod variables;
 mod yaml;
@@ -31,6 +32,7 @@ pub use model::{
     Length, Policy, PrefixSharing, Repeats, Slo, SloClause, Spec, Stage, Target, TargetPlace,
     Timeouts, Warmup, Workload,
 };
+pub use rate::RateProfile;
 
 /// This version, which `requires` in a spec is held against.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::limit::Limit;
+use super::rate::RateProfile;
 use crate::ident::{Digest, Name};
 use crate::metric::Cell;
 use crate::provenance::{Declared, PinPath};
-use crate::unit::{Nanos, Rps};
+use crate::unit::Nanos;
 
 /// Pins that the spec declares.
 pub type DeclaredPins = BTreeMap<PinPath, Declared>;
@@ -249,21 +250,26 @@ pub enum Arrival {
     },
     /// By the clock, whatever the server does.
     Open {
-        /// Mean rate.
-        rate: Rps,
-        /// How the gaps are distributed.
+        /// How the rate runs over the window.
+        profile: RateProfile,
+        /// How the gaps are distributed where the rate is steady.
         process: ArrivalProcess,
     },
 }
 
 /// How the gaps between open-loop requests are distributed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrivalProcess {
     /// All equal.
     Constant,
     /// Exponential.
     Poisson,
+    /// Gamma: in clumps below a shape of 1, evener than Poisson above it.
+    Gamma {
+        /// The shape k; the gaps' coefficient of variation is 1/√k, 1.58 at 0.4.
+        burstiness: f64,
+    },
 }
 
 /// How long the measured window of a stage is.

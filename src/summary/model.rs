@@ -111,7 +111,7 @@ pub struct StageSummary {
     /// Users of a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<u32>,
-    /// Rate of an open loop.
+    /// Mean rate of an open loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_rps: Option<f64>,
     /// Length of the measured window.

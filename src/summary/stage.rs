@@ -42,7 +42,7 @@ pub fn summarise_stage(
     } = context;
     let (users, rate, from_schedule) = match stage.arrival {
         Arrival::Closed { users, .. } => (Some(users), None, false),
-        Arrival::Open { rate, .. } => (None, Some(rate.get()), true),
+        Arrival::Open { .. } => (None, stage.mean_rate(), true),
     };
     let frame = Frame {
         start: observation.window_start,

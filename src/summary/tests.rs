@@ -4,7 +4,9 @@ use super::*;
 use crate::metric::{Metric, Quantile};
 use crate::plan::Phase;
 use crate::sample::{Outcome, OutcomeKind, RequestRecord, StageEnd, StageObservation, TokenSource};
-use crate::spec::{Arrival, ArrivalProcess, Class, Extent, Length, Slo, SloClause, Stage, Warmup};
+use crate::spec::{
+    Arrival, ArrivalProcess, Class, Extent, Length, RateProfile, Slo, SloClause, Stage, Warmup,
+};
 use crate::unit::{Nanos, Rps};
 
 fn class(slo: &[(SloClause, u64)]) -> Class {
@@ -25,7 +27,7 @@ fn stage() -> Stage {
     Stage {
         name: "steady".to_owned(),
         arrival: Arrival::Open {
-            rate: Rps::try_new(1.0).unwrap(),
+            profile: RateProfile::Steady(Rps::try_new(1.0).unwrap()),
             process: ArrivalProcess::Constant,
         },
         extent: Extent::Duration(Nanos::from_secs(10)),

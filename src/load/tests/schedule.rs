@@ -178,7 +178,7 @@ async fn what_outlasts_the_drain_is_unfinished_with_what_came() {
     stage.extent = Extent::Duration(Nanos::from_millis(100));
     stage.warmup.requests = 0;
     stage.arrival = Arrival::Open {
-        rate: Rps::try_new(50.0).unwrap(),
+        profile: RateProfile::Steady(Rps::try_new(50.0).unwrap()),
         process: ArrivalProcess::Constant,
     };
     stage.drain_timeout = Nanos::from_millis(20);

@@ -8,6 +8,7 @@ use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape};
 use crate::spec::model::{Arrival, Extent, Gate, Stage, Target, TargetPlace};
 use crate::spec::node::Node;
+use crate::spec::rate::RateProfile;
 use crate::spec::values;
 use crate::unit::{Nanos, scale};
 
@@ -26,8 +27,6 @@ const SHAPE: Shape = Shape {
     ],
     later: &[
         "trace",
-        "burst",
-        "ramp",
         "soak",
         "labels",
         "only",
@@ -66,6 +65,17 @@ pub(super) struct Draft {
     pub(super) steps: Option<Vec<Stage>>,
     /// Where its warm-up is declared.
     warmup: Option<Range<usize>>,
+}
+
+impl Draft {
+    /// Whether the load is the same over the whole window.
+    pub(super) fn is_steady(&self) -> bool {
+        let steady = |stage: &Stage| match stage.arrival {
+            Arrival::Open { profile, .. } => profile.is_steady(),
+            Arrival::Closed { .. } => true,
+        };
+        self.steps.iter().flatten().all(steady)
+    }
 }
 
 impl Stages {
@@ -174,7 +184,7 @@ fn stage(node: &Node, latency: Option<Nanos>, before: &Stages, out: &mut Diagnos
         draft.gate = values::boolean(node, "`gate`", "gate: false", out);
     }
     // An arrival that a later version reads is said already; it is no missing one.
-    let later = ["trace", "burst", "ramp"].iter().any(|key| fields.has(key));
+    let later = fields.has("trace");
     let kind = if later && !fields.has("closed") && !fields.has("open") {
         None
     } else {
@@ -254,13 +264,13 @@ fn in_flight(fields: &Fields<'_>, node: &Node, out: &mut Diagnostics) -> Option<
     values::whole_number(node, "`in_flight`", 1..=1_000_000, "in_flight: 1000", out)
 }
 
-/// Users of a closed stage; of an open one four times what Little's law (L = λ·W) expects when
-/// every request just keeps its SLO, at least 1,000: 8/s at 66 s each gives 2,112.
+/// Users of a closed stage; of an open one four times what Little's law (L = λ·W) expects at its
+/// peak when every request just keeps its SLO, at least 1,000: 8/s at 66 s each gives 2,112.
 fn default_in_flight(arrival: Arrival, latency: Option<Nanos>) -> u32 {
     match arrival {
         Arrival::Closed { users, .. } => users,
-        Arrival::Open { rate, .. } => {
-            let little = rate.get() * latency.unwrap_or(Nanos::ZERO).as_secs_f64();
+        Arrival::Open { profile, .. } => {
+            let little = profile.peak() * latency.unwrap_or(Nanos::ZERO).as_secs_f64();
             // `as` saturates.
             ((TIMES_LITTLE * little).ceil() as u32).clamp(LEAST_IN_FLIGHT, 1_000_000)
         }
@@ -281,10 +291,12 @@ fn check_size(stage: &Stage, span: &Range<usize>, out: &mut Diagnostics) -> Opti
             "shorten it".to_owned(),
         );
     }
-    let Arrival::Open { rate, .. } = stage.arrival else {
+    let Arrival::Open { profile, .. } = stage.arrival else {
         return Some(());
     };
-    let requests = rate.get() * longest.as_secs_f64();
+    let window = stage.window(Nanos::ZERO).as_secs_f64();
+    let warmup = longest.as_secs_f64() - window;
+    let requests = profile.first().get() * warmup + profile.count(window);
     if requests > f64::from(MOST_REQUESTS) {
         return refuse(
             format!(
@@ -300,7 +312,22 @@ fn check_size(stage: &Stage, span: &Range<usize>, out: &mut Diagnostics) -> Opti
     {
         return refuse(
             format!("stage `{name}` is over before its first request"),
-            format!("at {rate} it needs at least {}", rate.mean_gap()),
+            match profile {
+                RateProfile::Steady(rate) => {
+                    format!("at {rate} it needs at least {}", rate.mean_gap())
+                }
+                RateProfile::Ramp { .. } | RateProfile::Burst { .. } => {
+                    "lengthen it, or raise its rate".to_owned()
+                }
+            },
+        );
+    }
+    if let RateProfile::Burst { every, .. } = profile
+        && every.as_secs_f64() >= window
+    {
+        return refuse(
+            format!("stage `{name}` is over before its first burst, at {every}"),
+            "lengthen it, or let bursts come sooner".to_owned(),
         );
     }
     Some(())

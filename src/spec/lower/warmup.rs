@@ -51,8 +51,8 @@ pub(super) fn is_short(stage: &Stage) -> bool {
     }
     match stage.arrival {
         Arrival::Closed { users, .. } => stage.warmup.requests < least_warmup(users),
-        Arrival::Open { rate, .. } => {
-            f64::from(stage.warmup.requests) / rate.get() < SHORT_WARMUP.as_secs_f64()
+        Arrival::Open { profile, .. } => {
+            f64::from(stage.warmup.requests) / profile.first().get() < SHORT_WARMUP.as_secs_f64()
         }
     }
 }
