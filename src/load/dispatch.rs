@@ -146,12 +146,13 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// Sends the request, reads its answer and leaves the record; then frees its connection.
-    pub(super) async fn fly(mut self) {
+    /// Sends the request, reads its answer and leaves the record; then frees its connection. Returns
+    /// when the answer ended.
+    pub(super) async fn fly(mut self) -> Nanos {
         let dispatch = Arc::clone(&self.dispatch);
         let limits = dispatch.limits(self.planned.class);
         let (Some(request), Some(exchange)) = (self.request.take(), &mut self.exchange) else {
-            return;
+            return dispatch.clock.now();
         };
         let ended = dispatch
             .client
@@ -159,23 +160,25 @@ impl Flight {
             .await;
         match ended {
             Ended::Answer { end, tail } => {
-                self.land(end, None);
+                let done = self.land(end, None);
                 if let Some(tail) = tail {
                     tail.drain().await;
                 }
+                done
             }
             Ended::Failure { outcome, text } => self.land(End::Broken(text), Some(outcome)),
         }
     }
 
-    /// Leaves the record; does nothing the second time.
-    fn land(&mut self, end: End, failure: Option<Outcome>) {
-        let Some(exchange) = self.exchange.take() else {
-            return;
-        };
+    /// Leaves the record, and does nothing the second time; returns when the answer ended.
+    fn land(&mut self, end: End, failure: Option<Outcome>) -> Nanos {
         let dispatch = &self.dispatch;
+        let now = dispatch.clock.now();
+        let Some(exchange) = self.exchange.take() else {
+            return now;
+        };
         let pinned = self.planned.output_tokens;
-        let seen = exchange.answer.end(dispatch.clock.now(), end, pinned);
+        let seen = exchange.answer.end(now, end, pinned);
         dispatch.level.in_flight.fetch_sub(1, Ordering::Relaxed);
         dispatch.report(RequestRecord {
             sent: exchange.sent,
@@ -193,6 +196,7 @@ impl Flight {
             error: seen.error.map(|text| dispatch.client.clean(&text)),
             ..dispatch.record(self.planned, self.scheduled)
         });
+        seen.done.unwrap_or(now)
     }
 }
 

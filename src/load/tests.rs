@@ -33,6 +33,7 @@ fn closed(users: u32, requests: u32) -> Stage {
         arrival: Arrival::Closed {
             users,
             ramp: Some(Nanos::ZERO),
+            think: Nanos::ZERO,
         },
         extent: Extent::Requests(requests),
         warmup: NO_WARMUP,

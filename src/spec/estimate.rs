@@ -93,7 +93,9 @@ impl Stage {
     pub fn expected_duration(&self, latency: Nanos) -> Nanos {
         let requests = f64::from(self.warmup.requests);
         let seconds = match self.arrival {
-            Arrival::Closed { users, .. } => requests * latency.as_secs_f64() / f64::from(users),
+            Arrival::Closed { users, think, .. } => {
+                requests * (latency + think).as_secs_f64() / f64::from(users)
+            }
             Arrival::Open { profile, .. } => requests / profile.first().get(),
         };
         self.warmup.duration.max(bounded(seconds)) + self.window(latency)
@@ -103,8 +105,8 @@ impl Stage {
     pub fn window(&self, latency: Nanos) -> Nanos {
         match (self.extent, self.arrival) {
             (Extent::Duration(window), _) => window,
-            (Extent::Requests(requests), Arrival::Closed { users, .. }) => {
-                bounded(f64::from(requests) * latency.as_secs_f64() / f64::from(users))
+            (Extent::Requests(requests), Arrival::Closed { users, think, .. }) => {
+                bounded(f64::from(requests) * (latency + think).as_secs_f64() / f64::from(users))
             }
             (Extent::Requests(requests), Arrival::Open { profile, .. }) => {
                 bounded(profile.window(f64::from(requests)))
@@ -208,6 +210,7 @@ mod tests {
         stage.arrival = Arrival::Closed {
             users: 4,
             ramp: None,
+            think: Nanos::ZERO,
         };
         assert_eq!(stage.expected_requests(), None);
         assert_eq!(

@@ -247,6 +247,8 @@ pub enum Arrival {
         /// Their first requests are spread over this time; `None` spreads them over the first
         /// request's latency.
         ramp: Option<Nanos>,
+        /// From the end of an answer to its user's next request.
+        think: Nanos,
     },
     /// By the clock, whatever the server does.
     Open {

@@ -197,9 +197,13 @@ impl fmt::Display for ArrivalProcess {
 impl fmt::Display for Arrival {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Closed { users: 1, .. } => f.write_str("closed, 1 user"),
-            Self::Closed { users, .. } => {
-                write!(f, "closed, {} users", scale::count((*users).into()))
+            Self::Closed { users, think, .. } => {
+                let plural = if *users == 1 { "" } else { "s" };
+                write!(f, "closed, {} user{plural}", scale::count((*users).into()))?;
+                match *think {
+                    Nanos::ZERO => Ok(()),
+                    think => write!(f, " thinking {think}"),
+                }
             }
             Self::Open { profile, process } => write!(f, "open, {profile} {process}"),
         }

@@ -12,6 +12,7 @@ fn stage(extent: Extent, warmup: Warmup) -> Stage {
         arrival: Arrival::Closed {
             users: 1,
             ramp: None,
+            think: Nanos::ZERO,
         },
         extent,
         warmup,

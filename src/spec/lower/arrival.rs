@@ -12,8 +12,8 @@ use crate::unit::{Nanos, Rps};
 pub(super) const EXAMPLE: &str = OPEN.example;
 
 const CLOSED: Shape = Shape {
-    known: &["users", "ramp"],
-    later: &["think", "turns"],
+    known: &["users", "ramp", "think"],
+    later: &["turns"],
     example: "closed: {users: 8}",
 };
 const OPEN: Shape = Shape {
@@ -76,11 +76,14 @@ pub(super) fn closed(
             values::whole_number(item, "`users`", 1..=MOST_USERS, "users: 8", out)
         })
     });
-    let (users, ramp) = (users?, ramp.ok()?);
+    let think = fields.or("think", Nanos::ZERO, out, |node, out| {
+        values::quantity(node, "`think`", "think: 500ms", out)
+    });
+    let (users, ramp, think) = (users?, ramp.ok()?, think?);
     Some(
         users
             .into_iter()
-            .map(|users| Arrival::Closed { users, ramp })
+            .map(|users| Arrival::Closed { users, ramp, think })
             .collect(),
     )
 }

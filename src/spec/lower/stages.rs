@@ -32,7 +32,6 @@ const SHAPE: Shape = Shape {
         "only",
         "events",
         "refine",
-        "think",
         "min_completed",
         "stop_when",
     ],
