@@ -13,8 +13,8 @@ use super::*;
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{
-    Api, Arrival, ArrivalProcess, Class, Extent, Gate, Layer, Length, Policy, RateProfile, Slo,
-    Spec, Stage, Target, TargetPlace, Timeouts, Warmup, Workload,
+    Api, Arrival, ArrivalProcess, Class, Extent, Gate, Layer, Length, Policy, RateProfile, Spec,
+    Stage, Target, TargetPlace, Timeouts, Warmup, Workload,
 };
 use crate::unit::{Nanos, Rps};
 
@@ -132,14 +132,11 @@ impl Run {
 }
 
 fn spec(stage: Stage, timeouts: Timeouts) -> Spec {
-    let class = Class {
-        name: "chat".parse().unwrap(),
-        weight: 1.0,
-        input: Length::Fixed(20),
-        output: Length::Fixed(PINNED),
-        prefix: None,
-        slo: Slo::new(),
-    };
+    let class = Class::new(
+        "chat".parse().unwrap(),
+        Length::Fixed(20),
+        Length::Fixed(PINNED),
+    );
     Spec {
         name: "test".parse().unwrap(),
         target: Target {

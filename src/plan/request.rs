@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::seed::Draws;
-use crate::spec::{Class, Length};
+use crate::spec::{Bucket, Class, Length};
 
 /// Part of a stage that a request belongs to, by its `scheduled` instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,15 +58,17 @@ impl PlannedRequest {
             Phase::Measured => format!("request/{stage}"),
         };
         let mut draws = Draws::new(&seed.to_string(), &purpose, u64::from(number));
-        let class = pick(&mut draws, classes);
+        let class = pick(&mut draws, classes, |class| class.weight);
         let Class {
-            input,
-            output,
-            prefix,
-            ..
+            lengths, prefix, ..
         } = &classes[class];
-        let input_tokens = length(&mut draws, *input);
-        let output_tokens = length(&mut draws, *output);
+        let bucket = match lengths.as_slice() {
+            [bucket] => bucket,
+            buckets => &buckets[pick(&mut draws, buckets, |bucket| bucket.weight)],
+        };
+        let Bucket { input, output, .. } = *bucket;
+        let input_tokens = length(&mut draws, input);
+        let output_tokens = length(&mut draws, output);
         let prefix = prefix.and_then(|sharing| {
             let (carries, group) = (draws.unit(), draws.below(u64::from(sharing.groups)));
             (carries < sharing.share).then_some(Prefix {
@@ -86,16 +88,17 @@ impl PlannedRequest {
     }
 }
 
-fn pick(draws: &mut Draws, classes: &[Class]) -> usize {
-    let total: f64 = classes.iter().map(|class| class.weight).sum();
+/// The index of one of these, by weight.
+fn pick<T>(draws: &mut Draws, among: &[T], weight: impl Fn(&T) -> f64) -> usize {
+    let total: f64 = among.iter().map(&weight).sum();
     let mut rest = draws.unit() * total;
-    for (index, class) in classes.iter().enumerate() {
-        rest -= class.weight;
+    for (index, one) in among.iter().enumerate() {
+        rest -= weight(one);
         if rest < 0.0 {
             return index;
         }
     }
-    classes.len() - 1
+    among.len() - 1
 }
 
 fn length(draws: &mut Draws, length: Length) -> u32 {
@@ -116,16 +119,12 @@ fn length(draws: &mut Draws, length: Length) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{PrefixSharing, Slo};
+    use crate::spec::PrefixSharing;
 
     fn class(name: &str, weight: f64, input: Length) -> Class {
         Class {
-            name: name.parse().unwrap(),
             weight,
-            input,
-            output: Length::Fixed(8),
-            prefix: None,
-            slo: Slo::new(),
+            ..Class::new(name.parse().unwrap(), input, Length::Fixed(8))
         }
     }
 
@@ -167,6 +166,32 @@ mod tests {
         seen.sort_unstable();
         seen.dedup();
         assert_eq!(seen, [3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn buckets_keep_their_lengths_together() {
+        let bucket = |weight, input, output| Bucket {
+            weight,
+            input: Length::Uniform {
+                low: input,
+                high: input + 9,
+            },
+            output: Length::Fixed(output),
+        };
+        let mut mixed = class("a", 1.0, Length::Fixed(1));
+        mixed.lengths = vec![bucket(3.0, 100, 700), bucket(1.0, 6000, 20)];
+        let requests: Vec<_> = (0..4000)
+            .map(|n| draw(std::slice::from_ref(&mixed), n))
+            .collect();
+        let long = requests
+            .iter()
+            .filter(|request| request.input_tokens >= 6000)
+            .count();
+        assert!((900..1100).contains(&long), "{long}");
+        for request in requests {
+            let output = if request.input_tokens < 110 { 700 } else { 20 };
+            assert_eq!(request.output_tokens, output);
+        }
     }
 
     #[test]

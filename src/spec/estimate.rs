@@ -1,37 +1,11 @@
 //! What a spec says about its own size before anything has run.
 
-use super::model::{Arrival, Class, Extent, Length, SloClause, Stage, Workload};
+use super::class::Class;
+use super::model::{Arrival, Extent, SloClause, Stage, Workload};
 use crate::unit::Nanos;
 
 /// Latency of a request whose class has no SLO to go by.
 const ASSUMED_LATENCY: Nanos = Nanos::from_secs(10);
-
-impl Length {
-    /// The mean, in tokens, clipping left out: `{p50: 100, p95: 200}` has 109.3.
-    ///
-    /// A log-normal's mean is `p50 · exp(σ²/2)` with `σ = ln(p95/p50) / 1.645`.
-    pub fn mean(self) -> f64 {
-        match self {
-            Self::Fixed(tokens) => f64::from(tokens),
-            Self::Uniform { low, high } => f64::midpoint(f64::from(low), f64::from(high)),
-            Self::Lognormal { p50, p95, .. } => {
-                // Stage sizes follow from this and enter digests, so it must be bit-equal on every
-                // machine, which `libm` is.
-                let sigma = libm::log(p95 / p50) / 1.644_853_626_951_472_2;
-                p50 * libm::exp(sigma * sigma / 2.0)
-            }
-        }
-    }
-
-    /// The largest that can be drawn, in tokens.
-    pub const fn largest(self) -> u32 {
-        match self {
-            Self::Fixed(tokens) => tokens,
-            Self::Uniform { high, .. } => high,
-            Self::Lognormal { max, .. } => max,
-        }
-    }
-}
 
 impl Class {
     /// The latency of a request that just keeps its SLO: the smaller of the E2E limit and TTFT
@@ -40,7 +14,7 @@ impl Class {
         let limit = |clause| self.slo.get(&clause).copied();
         let parts = match (limit(SloClause::Ttft), limit(SloClause::Tpot)) {
             (Some(first), Some(each)) => {
-                let gaps = (self.output.mean() - 1.0).max(0.0);
+                let gaps = (self.mean_output() - 1.0).max(0.0);
                 Nanos::try_from_secs_f64(first.as_secs_f64() + gaps * each.as_secs_f64())
             }
             _ => None,
@@ -142,31 +116,19 @@ fn bounded(seconds: f64) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{ArrivalProcess, RateProfile, Slo, Warmup};
+    use crate::spec::{ArrivalProcess, Length, RateProfile, Slo, Warmup};
     use crate::unit::Rps;
 
     fn class(name: &str, weight: f64, slo: &[(SloClause, u64)]) -> Class {
+        let fixed = Length::Fixed;
         Class {
-            name: name.parse().unwrap(),
             weight,
-            input: Length::Fixed(10),
-            output: Length::Fixed(101),
-            prefix: None,
             slo: slo
                 .iter()
                 .map(|&(clause, millis)| (clause, Nanos::from_millis(millis)))
                 .collect::<Slo>(),
+            ..Class::new(name.parse().unwrap(), fixed(10), fixed(101))
         }
-    }
-
-    #[test]
-    fn a_lognormal_mean_lies_above_its_median() {
-        let length = Length::Lognormal {
-            p50: 100.0,
-            p95: 200.0,
-            max: 1000,
-        };
-        assert!((length.mean() - 109.3).abs() < 0.05, "{}", length.mean());
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! three mistakes has to show three. Reading by hand also knows the parts of the language that a
 //! later version adds, and refuses them by name.
 
+mod class;
 mod diagnostics;
 mod estimate;
 mod fields;
@@ -25,12 +26,12 @@ mod tests;
 
 use crate::diag::{Diagnostic, Source};
 
+pub use class::{Bucket, Class, Length, PrefixSharing};
 pub use limit::{Limit, LimitText};
 pub use lower::looks;
 pub use model::{
-    Api, Arrival, ArrivalProcess, Class, DeclaredPins, Extent, Gate, GateCell, InputLength, Layer,
-    Length, Policy, PrefixSharing, Repeats, Slo, SloClause, Spec, Stage, Target, TargetPlace,
-    Timeouts, Warmup, Workload,
+    Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Gate, GateCell, Layer, Policy, Repeats,
+    Slo, SloClause, Spec, Stage, Target, TargetPlace, Timeouts, Warmup, Workload,
 };
 pub use rate::RateProfile;
 

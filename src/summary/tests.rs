@@ -11,15 +11,15 @@ use crate::unit::{Nanos, Rps};
 
 fn class(slo: &[(SloClause, u64)]) -> Class {
     Class {
-        name: "chat".parse().unwrap(),
-        weight: 1.0,
-        input: Length::Fixed(100),
-        output: Length::Fixed(5),
-        prefix: None,
         slo: slo
             .iter()
             .map(|&(clause, ms)| (clause, Nanos::from_millis(ms)))
             .collect::<Slo>(),
+        ..Class::new(
+            "chat".parse().unwrap(),
+            Length::Fixed(100),
+            Length::Fixed(5),
+        )
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use crate::spec::class::{Length, PrefixSharing};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
-use crate::spec::model::{Length, PrefixSharing};
 use crate::spec::node::{Kind, Node};
 use crate::spec::values;
 

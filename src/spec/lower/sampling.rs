@@ -4,7 +4,7 @@
 //! from fewer than 50 values.
 
 use crate::metric::{CellMetric, Metric, Quantile, Statistic};
-use crate::spec::model::{Length, Stage, Workload};
+use crate::spec::model::{Stage, Workload};
 
 /// Exceedances that a gated quantile rests on at the least.
 const LEAST_EXCEEDANCES: f64 = 10.0;
@@ -55,7 +55,7 @@ fn values_per_request(metric: Metric, class: Option<&str>, workload: &Workload) 
             .classes
             .iter()
             .filter(|candidate| class.is_none_or(|class| candidate.name.as_str() == class))
-            .map(|class| (Length::mean(class.output) - 1.0).max(1.0))
+            .map(|class| (class.mean_output() - 1.0).max(1.0))
             .fold(f64::INFINITY, f64::min),
         Metric::Ttft
         | Metric::Ttfa

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::length;
+use crate::spec::class::{Bucket, Class, PrefixSharing};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
-use crate::spec::model::{Class, PrefixSharing, Slo, SloClause, Workload};
+use crate::spec::model::{Slo, SloClause, Workload};
 use crate::spec::node::Node;
 use crate::spec::values;
 
@@ -15,8 +16,11 @@ const SHAPE: Shape = Shape {
     example: "workload: {seed: 42, classes: [{name: chat, input: 1000, output: 200}]}",
 };
 const CLASS: Shape = Shape {
-    known: &["name", "weight", "input", "output", "prefix", "slo"],
+    known: &[
+        "name", "weight", "input", "output", "buckets", "prefix", "slo",
+    ],
     later: &[
+        "pairs",
         "turns",
         "tenant",
         "cancel",
@@ -27,6 +31,11 @@ const CLASS: Shape = Shape {
         "output_length",
     ],
     example: "{name: chat, weight: 8, input: 1000, output: 200, slo: {ttft: 500ms}}",
+};
+const BUCKET: Shape = Shape {
+    known: &["weight", "input", "output"],
+    later: &[],
+    example: "{weight: 3, input: {uniform: [1, 512]}, output: 200}",
 };
 const PREFIX: Shape = Shape {
     known: &["tokens", "groups", "share"],
@@ -157,34 +166,93 @@ fn class(
     let weight = fields.or("weight", 1.0, out, weight);
     let prefix = fields.optional("prefix", out, |node, out| prefix(node, &whole, out));
     let slo = fields.or("slo", Slo::new(), out, |node, out| slo(node, &whole, out));
-    let mut side = |key: &str, example: &str| {
-        let node = fields.need(key, example, out)?;
-        let length = length::lower(node, &format!("`{key}` of {whole}"), out)?;
-        Some((length, &node.span))
-    };
-    let input = side("input", "input: {lognormal: {p50: 1400, p95: 3500}}");
-    let output = side("output", "output: {uniform: [300, 800]}");
+    let lengths = prefix.ok().map(|prefix| Lengths {
+        prefix,
+        model: max_model_len,
+    });
+    let buckets = lengths
+        .as_ref()
+        .and_then(|lengths| lengths.of(&fields, &whole, out));
     draft.class = (|| {
-        let ((input, input_span), (output, output_span)) = (input?, output?);
-        let prefix = prefix.ok()?;
-        let pair = length::Pair {
-            input,
-            output,
-            prefix,
-            input_span,
-            output_span,
-        };
-        let (input, output) = pair.fit(&whole, max_model_len, out)?;
         Some(Class {
             name: name?,
             weight: weight?,
-            input,
-            output,
-            prefix,
+            lengths: buckets?,
+            prefix: prefix.ok()?,
             slo: slo?,
         })
     })();
     draft
+}
+
+/// What the lengths of a class have to go with.
+struct Lengths {
+    prefix: Option<PrefixSharing>,
+    model: Option<u32>,
+}
+
+impl Lengths {
+    /// The one pair of a class, or its buckets.
+    fn of(&self, fields: &Fields<'_>, whole: &str, out: &mut Diagnostics) -> Option<Vec<Bucket>> {
+        const EXAMPLE: &str = "buckets: [{weight: 3, input: 500, output: 200}]";
+        if fields.has("pairs") {
+            // That a later version reads them is said already.
+            return None;
+        }
+        if !fields.has("buckets") {
+            return self.pair(fields, whole, out).map(|pair| vec![pair]);
+        }
+        for key in ["input", "output"] {
+            if let Some(place) = fields.key_span(key) {
+                out.error(
+                    "spec::conflicting-fields",
+                    place,
+                    format!("{whole} has both `buckets` and `{key}`"),
+                    "each bucket has an input and an output of its own",
+                );
+            }
+        }
+        let items = values::items(fields.get("buckets", out)?, "`buckets`", EXAMPLE, out)?;
+        let buckets: Vec<Option<Bucket>> = items
+            .iter()
+            .map(|item| {
+                let whole = format!("a bucket of {whole}");
+                let fields = Fields::open(item, whole.as_str(), &BUCKET, out)?;
+                let weight = fields.or("weight", 1.0, out, weight);
+                let pair = self.pair(&fields, &whole, out);
+                Some(Bucket {
+                    weight: weight?,
+                    ..pair?
+                })
+            })
+            .collect();
+        buckets.into_iter().collect()
+    }
+
+    /// `input` and `output` of a class or bucket.
+    fn pair(&self, fields: &Fields<'_>, whole: &str, out: &mut Diagnostics) -> Option<Bucket> {
+        let mut side = |key: &str, example: &str| {
+            let node = fields.need(key, example, out)?;
+            let length = length::lower(node, &format!("`{key}` of {whole}"), out)?;
+            Some((length, &node.span))
+        };
+        let input = side("input", "input: {lognormal: {p50: 1400, p95: 3500}}");
+        let output = side("output", "output: {uniform: [300, 800]}");
+        let ((input, input_span), (output, output_span)) = (input?, output?);
+        let pair = length::Pair {
+            input,
+            output,
+            prefix: self.prefix,
+            input_span,
+            output_span,
+        };
+        let (input, output) = pair.fit(whole, self.model, out)?;
+        Some(Bucket {
+            weight: 1.0,
+            input,
+            output,
+        })
+    }
 }
 
 /// "class `chat`", or "a class" where it has no name.
