@@ -1,6 +1,8 @@
 //! When requests are sent, and how stages end.
 
-use super::server::{A, B, DONE, Do, Gate, LENGTH, Server, USAGE, end, events, good, head};
+use super::server::{
+    A, B, DONE, Do, Gate, LENGTH, Server, USAGE, end, events, good, head, last_good,
+};
 use super::*;
 use crate::plan::Phase;
 use crate::sample::{Outcome, StageEnd};
@@ -48,6 +50,19 @@ async fn connections_serve_again() {
     bodies.sort_unstable();
     bodies.dedup();
     assert_eq!(bodies.len(), 20, "every prompt is its own");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kept_connection_that_closes_under_a_request_is_no_failure() {
+    let server = Server::start(|_| vec![Do::Write(good()), Do::CloseOnNext]).await;
+    let left = run(closed(1, 20)).against(server.url()).await;
+    assert_eq!(left.records.len(), 20);
+    for record in &left.records {
+        assert_eq!(record.outcome, Outcome::Completed, "{record:?}");
+    }
+    // Each was answered once, on a connection of its own.
+    assert_eq!(server.bodies().len(), 20);
+    assert!(server.connections() >= 20);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -253,7 +268,7 @@ async fn answers_keep_a_target_alive() {
     // Every other connection fails: bad, but there.
     let server = Server::start(|number| {
         if number % 2 == 0 {
-            vec![Do::Write(good())]
+            vec![Do::Write(last_good())]
         } else {
             vec![Do::Close]
         }
