@@ -120,16 +120,17 @@ impl Dispatch {
         }
     }
 
-    fn limits(&self, class: u32) -> Limits {
+    fn limits(&self, planned: &PlannedRequest) -> Limits {
         // One per class; a class that has none is bounded by the last.
         let of = |limits: &[Nanos]| {
-            let limit = limits.get(class as usize).or(limits.last());
+            let limit = limits.get(planned.class as usize).or(limits.last());
             limit.copied().unwrap_or(Nanos::new(u64::MAX))
         };
         Limits {
             first_token: of(&self.timeouts.first_token),
             stall: self.timeouts.stall,
             total: of(&self.timeouts.total),
+            cancel: planned.cancel_after,
         }
     }
 }
@@ -150,7 +151,7 @@ impl Flight {
     /// when the answer ended.
     pub(super) async fn fly(mut self) -> Nanos {
         let dispatch = Arc::clone(&self.dispatch);
-        let limits = dispatch.limits(self.planned.class);
+        let limits = dispatch.limits(&self.planned);
         let (Some(request), Some(exchange)) = (self.request.take(), &mut self.exchange) else {
             return dispatch.clock.now();
         };

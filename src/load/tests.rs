@@ -13,8 +13,8 @@ use super::*;
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{
-    Api, Arrival, ArrivalProcess, Class, Extent, Gate, Layer, Length, Policy, RateProfile, Spec,
-    Stage, Target, TargetPlace, Timeouts, Warmup, Workload,
+    Api, Arrival, ArrivalProcess, Cancel, Class, Extent, Gate, Layer, Length, Policy, RateProfile,
+    Spec, Stage, Target, TargetPlace, Timeouts, Warmup, Workload,
 };
 use crate::unit::{Nanos, Rps};
 
@@ -63,6 +63,7 @@ struct Left {
 /// How a stage is run.
 struct Run {
     stage: Stage,
+    class: Class,
     timeouts: Timeouts,
     extra: BTreeMap<String, serde_json::Value>,
     key: Option<String>,
@@ -74,6 +75,11 @@ struct Run {
 fn run(stage: Stage) -> Run {
     Run {
         stage,
+        class: Class::new(
+            "chat".parse().unwrap(),
+            Length::Fixed(20),
+            Length::Fixed(PINNED),
+        ),
         timeouts: Timeouts {
             connect: Nanos::from_secs(10),
             first_token: vec![Nanos::from_secs(60)],
@@ -119,7 +125,8 @@ impl Run {
             extra: self.extra,
         };
         let client = Client::new(&endpoint, self.timeouts.connect).unwrap();
-        let plan = Arc::new(Plan::expand(&spec(self.stage, self.timeouts.clone())));
+        let spec = spec(self.stage, self.class, self.timeouts.clone());
+        let plan = Arc::new(Plan::expand(&spec));
         let job = StageJob {
             plan: &plan,
             stage: 0,
@@ -135,12 +142,7 @@ impl Run {
     }
 }
 
-fn spec(stage: Stage, timeouts: Timeouts) -> Spec {
-    let class = Class::new(
-        "chat".parse().unwrap(),
-        Length::Fixed(20),
-        Length::Fixed(PINNED),
-    );
+fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
     Spec {
         name: "test".parse().unwrap(),
         target: Target {

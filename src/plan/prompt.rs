@@ -153,6 +153,7 @@ mod tests {
             input_tokens: 104,
             output_tokens: 8,
             prefix,
+            cancel_after: None,
         }
     }
 

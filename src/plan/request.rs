@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::seed::Draws;
 use crate::spec::{Bucket, Class, Length};
+use crate::unit::Nanos;
 
 /// Part of a stage that a request belongs to, by its `scheduled` instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub struct PlannedRequest {
     pub output_tokens: u32,
     /// The shared text that it starts with.
     pub prefix: Option<Prefix>,
+    /// How long after the send its client gives it up.
+    pub cancel_after: Option<Nanos>,
 }
 
 /// A shared text.
@@ -60,7 +63,10 @@ impl PlannedRequest {
         let mut draws = Draws::new(&seed.to_string(), &purpose, u64::from(number));
         let class = pick(&mut draws, classes, |class| class.weight);
         let Class {
-            lengths, prefix, ..
+            lengths,
+            prefix,
+            cancel,
+            ..
         } = &classes[class];
         let bucket = match lengths.as_slice() {
             [bucket] => bucket,
@@ -76,6 +82,8 @@ impl PlannedRequest {
                 tokens: sharing.tokens,
             })
         });
+        let cancel_after =
+            cancel.and_then(|cancel| (draws.unit() < cancel.share).then_some(cancel.after));
         let least = prefix.map_or(1, |prefix| prefix.tokens + BEYOND_PREFIX);
         Self {
             phase,
@@ -84,6 +92,7 @@ impl PlannedRequest {
             input_tokens: input_tokens.max(least),
             output_tokens,
             prefix,
+            cancel_after,
         }
     }
 }
@@ -119,7 +128,7 @@ fn length(draws: &mut Draws, length: Length) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::PrefixSharing;
+    use crate::spec::{Cancel, PrefixSharing};
 
     fn class(name: &str, weight: f64, input: Length) -> Class {
         Class {
@@ -219,6 +228,26 @@ mod tests {
                 None => assert_eq!(request.input_tokens, 20),
             }
         }
+    }
+
+    #[test]
+    fn a_share_is_cancelled_and_nothing_else_changes() {
+        let lengths = Length::Uniform { low: 1, high: 9 };
+        let plain = class("a", 1.0, lengths);
+        let mut given_up = plain.clone();
+        let after = Nanos::from_secs(2);
+        given_up.cancel = Some(Cancel { share: 0.25, after });
+        let mut cancelled = 0;
+        for n in 0..4000 {
+            let request = draw(std::slice::from_ref(&given_up), n);
+            cancelled += u32::from(request.cancel_after == Some(after));
+            let without = PlannedRequest {
+                cancel_after: None,
+                ..request
+            };
+            assert_eq!(without, draw(std::slice::from_ref(&plain), n));
+        }
+        assert!((900..1100).contains(&cancelled), "{cancelled}");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::model::Slo;
 use crate::ident::Name;
+use crate::unit::Nanos;
 
 /// One kind of request: a joint distribution of input and output lengths, and its SLO.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -16,6 +17,8 @@ pub struct Class {
     pub lengths: Vec<Bucket>,
     /// A shared system prompt.
     pub prefix: Option<PrefixSharing>,
+    /// Requests that their client gives up.
+    pub cancel: Option<Cancel>,
     /// Per-request limits; empty where the class has none.
     pub slo: Slo,
 }
@@ -32,6 +35,7 @@ impl Class {
                 output,
             }],
             prefix: None,
+            cancel: None,
             slo: Slo::new(),
         }
     }
@@ -121,6 +125,15 @@ pub struct PrefixSharing {
     pub groups: u32,
     /// Share of the class's requests that carry one, from 0 to 1.
     pub share: f64,
+}
+
+/// Some clients go away before they have their whole answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Cancel {
+    /// Share of the class's requests that are given up, from 0 to 1.
+    pub share: f64,
+    /// How long after the send; a request that has ended by then is completed.
+    pub after: Nanos,
 }
 
 #[cfg(test)]

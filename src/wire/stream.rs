@@ -61,6 +61,8 @@ pub enum End {
     Broken(String),
     /// A limit passed.
     Timeout(TimeoutPhase),
+    /// The plan had its client give it up.
+    Cancelled,
     /// The stage ended first.
     Unfinished,
 }
@@ -178,6 +180,7 @@ impl Answer {
             }
             (None, End::Broken(text)) if !ended => (Outcome::StreamError, Some(text)),
             (None, End::Timeout(phase)) if !ended => (Outcome::Timeout { phase }, None),
+            (None, End::Cancelled) if !ended => (Outcome::Cancelled, None),
             (None, End::Unfinished) if !ended => (Outcome::Unfinished, None),
             (None, _) if !has_tokens => (Outcome::Empty, None),
             (None, _) => {

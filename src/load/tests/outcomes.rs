@@ -272,3 +272,35 @@ async fn an_end_that_comes_late_holds_up_no_record() {
     let record = one(vec![Do::Write(body), Do::Wait(Gate::new())]).await;
     assert_eq!(record.outcome, Outcome::Completed);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_plan_cancels_what_has_not_ended_in_time() {
+    let after = Nanos::from_millis(30);
+    let mut running = run(closed(1, 3));
+    running.class.cancel = Some(Cancel { share: 1.0, after });
+    let server = Server::start(|number| match number {
+        0 => write(good()),
+        1 => vec![
+            Do::Write([head(), events(&[A])].concat()),
+            Do::Wait(Gate::new()),
+        ],
+        _ => vec![Do::Wait(Gate::new())],
+    })
+    .await;
+    let left = running.against(server.url()).await;
+    let [quick, begun, silent] = left.records.as_slice() else {
+        panic!("{:?}", left.records);
+    };
+    assert_eq!(quick.outcome, Outcome::Completed);
+    for (record, tokens) in [(begun, 1), (silent, 0)] {
+        assert_eq!(record.outcome, Outcome::Cancelled, "{record:?}");
+        assert!(!record.outcome.kind().is_error());
+        assert_eq!(record.events.len(), tokens);
+        assert_eq!(record.error, None);
+        assert!(
+            record.done.unwrap() >= record.sent.unwrap() + after,
+            "never early"
+        );
+    }
+    assert_eq!(left.observation.backlog, 0);
+}

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use super::length;
-use crate::spec::class::{Bucket, Class, PrefixSharing};
+use crate::spec::class::{Bucket, Cancel, Class, PrefixSharing};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
 use crate::spec::model::{Slo, SloClause, Workload};
 use crate::spec::node::Node;
 use crate::spec::values;
+use crate::unit::Share;
 
 const SHAPE: Shape = Shape {
     known: &["seed", "output_length", "classes"],
@@ -17,13 +18,12 @@ const SHAPE: Shape = Shape {
 };
 const CLASS: Shape = Shape {
     known: &[
-        "name", "weight", "input", "output", "buckets", "prefix", "slo",
+        "name", "weight", "input", "output", "buckets", "prefix", "cancel", "slo",
     ],
     later: &[
         "pairs",
         "turns",
         "tenant",
-        "cancel",
         "dataset",
         "quality",
         "max_output",
@@ -41,6 +41,11 @@ const PREFIX: Shape = Shape {
     known: &["tokens", "groups", "share"],
     later: &[],
     example: "{tokens: 512, groups: 8, share: 0.6}",
+};
+const CANCEL: Shape = Shape {
+    known: &["share", "after"],
+    later: &[],
+    example: "{share: 5%, after: 2s}",
 };
 const SLO: Shape = Shape {
     known: &["ttft", "ttfa", "tpot", "itl_max", "e2e"],
@@ -165,6 +170,7 @@ fn class(
     });
     let weight = fields.or("weight", 1.0, out, weight);
     let prefix = fields.optional("prefix", out, |node, out| prefix(node, &whole, out));
+    let cancel = fields.optional("cancel", out, |node, out| cancel(node, &whole, out));
     let slo = fields.or("slo", Slo::new(), out, |node, out| slo(node, &whole, out));
     let lengths = prefix.ok().map(|prefix| Lengths {
         prefix,
@@ -179,6 +185,7 @@ fn class(
             weight: weight?,
             lengths: buckets?,
             prefix: prefix.ok()?,
+            cancel: cancel.ok()?,
             slo: slo?,
         })
     })();
@@ -303,19 +310,50 @@ fn prefix(node: &Node, whole: &str, out: &mut Diagnostics) -> Option<PrefixShari
     let groups = fields.or("groups", 1, out, |node, out| {
         values::whole_number(node, "`groups`", 1..=1_000_000, "groups: 8", out)
     });
-    let share = fields.or("share", 1.0, out, |node, out| {
-        values::number(node, "`share`", "share: 0.6", out).and_then(|share| {
-            if (0.0..=1.0).contains(&share) {
-                return Some(share);
-            }
-            fields::out_of_range(node, "`share`", "it must be from 0 to 1", out);
-            None
-        })
-    });
+    let share = fields.or("share", 1.0, out, share);
     Some(PrefixSharing {
         tokens: tokens?,
         groups: groups?,
         share: share?,
+    })
+}
+
+/// `0.05` or `5%` of the class's requests.
+fn share(node: &Node, out: &mut Diagnostics) -> Option<f64> {
+    const EXAMPLE: &str = "share: 5%";
+    let percent = node
+        .scalar()
+        .is_some_and(|scalar| scalar.text.ends_with('%'));
+    let share = if percent {
+        match values::quantity(node, "`share`", EXAMPLE, out)? {
+            Share::Percent(share) | Share::Points(share) => share,
+        }
+    } else {
+        values::number(node, "`share`", EXAMPLE, out)?
+    };
+    if (0.0..=1.0).contains(&share) {
+        return Some(share);
+    }
+    fields::out_of_range(
+        node,
+        "`share`",
+        "it must be from 0 to 1, or 0% to 100%",
+        out,
+    );
+    None
+}
+
+fn cancel(node: &Node, whole: &str, out: &mut Diagnostics) -> Option<Cancel> {
+    let fields = Fields::open(node, format!("`cancel` of {whole}"), &CANCEL, out)?;
+    let share = fields
+        .need("share", CANCEL.example, out)
+        .and_then(|node| share(node, out));
+    let after = fields
+        .need("after", CANCEL.example, out)
+        .and_then(|node| values::time(node, "`after`", "after: 2s", out));
+    Some(Cancel {
+        share: share?,
+        after: after?,
     })
 }
 
