@@ -12,7 +12,7 @@ use super::supply::Prepared;
 use super::window::Window;
 use crate::plan::PlannedRequest;
 use crate::sample::{Outcome, RequestRecord, TokenSource};
-use crate::spec::Timeouts;
+use crate::spec::{OutputLength, Timeouts};
 use crate::unit::Nanos;
 use crate::wire::{Answer, End};
 
@@ -178,7 +178,10 @@ impl Flight {
         let Some(exchange) = self.exchange.take() else {
             return now;
         };
-        let pinned = self.planned.output_tokens;
+        let pinned = match self.planned.output_length {
+            OutputLength::Pinned => Some(self.planned.output_tokens),
+            OutputLength::Natural => None,
+        };
         let seen = exchange.answer.end(now, end, pinned);
         dispatch.level.in_flight.fetch_sub(1, Ordering::Relaxed);
         dispatch.report(RequestRecord {

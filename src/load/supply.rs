@@ -88,7 +88,10 @@ impl Kitchen {
         let planned = self.plan.request(self.stage, phase, number);
         let stage = &self.plan.stages()[self.stage].stage.name;
         let prompt = self.prompter.prompt(stage, &planned);
-        let body = self.client.template().body(&prompt, planned.output_tokens);
+        let body =
+            self.client
+                .template()
+                .body(&prompt, planned.output_tokens, planned.output_length);
         Prepared {
             planned,
             request: self.client.ready(body),

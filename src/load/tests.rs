@@ -13,8 +13,8 @@ use super::*;
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{
-    Api, Arrival, ArrivalProcess, Cancel, Class, Extent, Gate, Layer, Length, Policy, RateProfile,
-    Spec, Stage, Target, TargetPlace, Timeouts, Warmup, Workload,
+    Api, Arrival, ArrivalProcess, Cancel, Class, Extent, Gate, Layer, Length, OutputLength, Policy,
+    RateProfile, Spec, Stage, Target, TargetPlace, Timeouts, Warmup, Workload,
 };
 use crate::unit::{Nanos, Rps};
 

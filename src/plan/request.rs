@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::seed::Draws;
-use crate::spec::{Bucket, Class, Length};
+use crate::spec::{Bucket, Class, Length, OutputLength};
 use crate::unit::Nanos;
 
 /// Part of a stage that a request belongs to, by its `scheduled` instant.
@@ -27,8 +27,10 @@ pub struct PlannedRequest {
     pub class: u32,
     /// Input length in tokens, prefix included.
     pub input_tokens: u32,
-    /// Output length in tokens.
+    /// Output length in tokens; the most there may be where it is natural.
     pub output_tokens: u32,
+    /// Who decides where the answer ends.
+    pub output_length: OutputLength,
     /// The shared text that it starts with.
     pub prefix: Option<Prefix>,
     /// How long after the send its client gives it up.
@@ -66,6 +68,7 @@ impl PlannedRequest {
             lengths,
             prefix,
             cancel,
+            output_length,
             ..
         } = &classes[class];
         let bucket = match lengths.as_slice() {
@@ -91,6 +94,7 @@ impl PlannedRequest {
             class: class as u32,
             input_tokens: input_tokens.max(least),
             output_tokens,
+            output_length: *output_length,
             prefix,
             cancel_after,
         }

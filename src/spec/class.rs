@@ -15,6 +15,8 @@ pub struct Class {
     pub weight: f64,
     /// The lengths; at least one bucket.
     pub lengths: Vec<Bucket>,
+    /// Who decides where an answer ends.
+    pub output_length: OutputLength,
     /// A shared system prompt.
     pub prefix: Option<PrefixSharing>,
     /// Requests that their client gives up.
@@ -34,6 +36,7 @@ impl Class {
                 input,
                 output,
             }],
+            output_length: OutputLength::Pinned,
             prefix: None,
             cancel: None,
             slo: Slo::new(),
@@ -61,8 +64,18 @@ pub struct Bucket {
     pub weight: f64,
     /// Input length in tokens, prefix included.
     pub input: Length,
-    /// Output length in tokens, pinned by `ignore_eos`.
+    /// Output length in tokens; the most there may be where it is natural.
     pub output: Length,
+}
+
+/// Who decides where an answer ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputLength {
+    /// The plan, by `ignore_eos`: every engine does the same work.
+    Pinned,
+    /// The model, as in production; the plan only says where it is cut.
+    Natural,
 }
 
 /// A distribution of lengths, in tokens.

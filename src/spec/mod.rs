@@ -26,7 +26,7 @@ mod tests;
 
 use crate::diag::{Diagnostic, Source};
 
-pub use class::{Bucket, Cancel, Class, Length, PrefixSharing};
+pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing};
 pub use limit::{Limit, LimitText};
 pub use lower::looks;
 pub use model::{

@@ -268,7 +268,8 @@ pub struct TokenTotals {
     pub input_planned: u64,
     /// Input tokens that the server reported.
     pub input_observed: u64,
-    /// Output tokens that the plan wanted of completed requests.
+    /// Output tokens that the plan wanted of completed requests; the most it allowed where their
+    /// length is natural.
     pub output_planned: u64,
     /// Output tokens of completed requests.
     pub output_observed: u64,

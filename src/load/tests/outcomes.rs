@@ -304,3 +304,19 @@ async fn the_plan_cancels_what_has_not_ended_in_time() {
     }
     assert_eq!(left.observation.backlog, 0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_natural_answer_may_end_where_it_likes_but_not_at_its_bound() {
+    let stop = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+    for (finish, outcome) in [(stop, Outcome::Completed), (LENGTH, Outcome::Truncated)] {
+        let bytes = [head(), events(&[A, B, finish, USAGE, DONE]), end()].concat();
+        let server = Server::start(move |_| write(bytes.clone())).await;
+        let mut running = run(closed(1, 1));
+        running.class.output_length = OutputLength::Natural;
+        let left = running.against(server.url()).await;
+        assert_eq!(left.records[0].outcome, outcome);
+        let body: serde_json::Value = serde_json::from_str(&server.bodies()[0]).unwrap();
+        assert_eq!(body.get("ignore_eos"), None);
+        assert_eq!(body["max_tokens"], PINNED);
+    }
+}

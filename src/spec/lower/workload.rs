@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::buckets::Lengths;
 use super::length;
-use crate::spec::class::{Bucket, Cancel, Class, PrefixSharing};
+use crate::spec::class::{Cancel, Class, OutputLength, PrefixSharing};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
 use crate::spec::model::{Slo, SloClause, Workload};
@@ -13,29 +14,24 @@ use crate::unit::Share;
 
 const SHAPE: Shape = Shape {
     known: &["seed", "output_length", "classes"],
-    later: &["dataset", "turns", "max_output", "think", "tenant"],
+    later: &["dataset", "turns", "think", "tenant"],
     example: "workload: {seed: 42, classes: [{name: chat, input: 1000, output: 200}]}",
 };
 const CLASS: Shape = Shape {
     known: &[
-        "name", "weight", "input", "output", "buckets", "prefix", "cancel", "slo",
-    ],
-    later: &[
-        "pairs",
-        "turns",
-        "tenant",
-        "dataset",
-        "quality",
-        "max_output",
-        "think",
+        "name",
+        "weight",
+        "input",
+        "output",
+        "buckets",
         "output_length",
+        "max_output",
+        "prefix",
+        "cancel",
+        "slo",
     ],
+    later: &["pairs", "turns", "tenant", "dataset", "quality", "think"],
     example: "{name: chat, weight: 8, input: 1000, output: 200, slo: {ttft: 500ms}}",
-};
-const BUCKET: Shape = Shape {
-    known: &["weight", "input", "output"],
-    later: &[],
-    example: "{weight: 3, input: {uniform: [1, 512]}, output: 200}",
 };
 const PREFIX: Shape = Shape {
     known: &["tokens", "groups", "share"],
@@ -85,21 +81,13 @@ impl Classes {
         classes.seed = fields.or("seed", 0, out, |node, out| {
             values::whole_number(node, "`seed`", 0..=u64::MAX, "42", out)
         });
-        if let Some(node) = fields.get("output_length", out) {
-            values::choice(
-                node,
-                "`output_length`",
-                &[("pinned", ())],
-                &["natural"],
-                out,
-            );
-        }
+        let output_length = fields.or("output_length", OutputLength::Pinned, out, output_length);
         let items = fields
             .need("classes", SHAPE.example, out)
             .and_then(|node| values::items(node, "`classes`", SHAPE.example, out))
             .unwrap_or_default();
         for item in items {
-            let draft = class(item, max_model_len, &classes, out);
+            let draft = class(item, max_model_len, output_length, &classes, out);
             classes.drafts.push(draft);
         }
         classes
@@ -138,6 +126,7 @@ impl Classes {
 fn class(
     node: &Node,
     max_model_len: Option<u32>,
+    default: Option<OutputLength>,
     before: &Classes,
     out: &mut Diagnostics,
 ) -> Draft {
@@ -172,94 +161,33 @@ fn class(
     let prefix = fields.optional("prefix", out, |node, out| prefix(node, &whole, out));
     let cancel = fields.optional("cancel", out, |node, out| cancel(node, &whole, out));
     let slo = fields.or("slo", Slo::new(), out, |node, out| slo(node, &whole, out));
-    let lengths = prefix.ok().map(|prefix| Lengths {
-        prefix,
-        model: max_model_len,
-    });
-    let buckets = lengths
-        .as_ref()
-        .and_then(|lengths| lengths.of(&fields, &whole, out));
+    let output_length = fields
+        .optional("output_length", out, output_length)
+        .ok()
+        .and_then(|own| own.or(default));
+    let buckets = prefix
+        .ok()
+        .zip(output_length)
+        .and_then(|(prefix, output_length)| {
+            let lengths = Lengths {
+                prefix,
+                model: max_model_len,
+                output_length,
+            };
+            lengths.of(&fields, &whole, out)
+        });
     draft.class = (|| {
         Some(Class {
             name: name?,
             weight: weight?,
             lengths: buckets?,
+            output_length: output_length?,
             prefix: prefix.ok()?,
             cancel: cancel.ok()?,
             slo: slo?,
         })
     })();
     draft
-}
-
-/// What the lengths of a class have to go with.
-struct Lengths {
-    prefix: Option<PrefixSharing>,
-    model: Option<u32>,
-}
-
-impl Lengths {
-    /// The one pair of a class, or its buckets.
-    fn of(&self, fields: &Fields<'_>, whole: &str, out: &mut Diagnostics) -> Option<Vec<Bucket>> {
-        const EXAMPLE: &str = "buckets: [{weight: 3, input: 500, output: 200}]";
-        if fields.has("pairs") {
-            // That a later version reads them is said already.
-            return None;
-        }
-        if !fields.has("buckets") {
-            return self.pair(fields, whole, out).map(|pair| vec![pair]);
-        }
-        for key in ["input", "output"] {
-            if let Some(place) = fields.key_span(key) {
-                out.error(
-                    "spec::conflicting-fields",
-                    place,
-                    format!("{whole} has both `buckets` and `{key}`"),
-                    "each bucket has an input and an output of its own",
-                );
-            }
-        }
-        let items = values::items(fields.get("buckets", out)?, "`buckets`", EXAMPLE, out)?;
-        let buckets: Vec<Option<Bucket>> = items
-            .iter()
-            .map(|item| {
-                let whole = format!("a bucket of {whole}");
-                let fields = Fields::open(item, whole.as_str(), &BUCKET, out)?;
-                let weight = fields.or("weight", 1.0, out, weight);
-                let pair = self.pair(&fields, &whole, out);
-                Some(Bucket {
-                    weight: weight?,
-                    ..pair?
-                })
-            })
-            .collect();
-        buckets.into_iter().collect()
-    }
-
-    /// `input` and `output` of a class or bucket.
-    fn pair(&self, fields: &Fields<'_>, whole: &str, out: &mut Diagnostics) -> Option<Bucket> {
-        let mut side = |key: &str, example: &str| {
-            let node = fields.need(key, example, out)?;
-            let length = length::lower(node, &format!("`{key}` of {whole}"), out)?;
-            Some((length, &node.span))
-        };
-        let input = side("input", "input: {lognormal: {p50: 1400, p95: 3500}}");
-        let output = side("output", "output: {uniform: [300, 800]}");
-        let ((input, input_span), (output, output_span)) = (input?, output?);
-        let pair = length::Pair {
-            input,
-            output,
-            prefix: self.prefix,
-            input_span,
-            output_span,
-        };
-        let (input, output) = pair.fit(whole, self.model, out)?;
-        Some(Bucket {
-            weight: 1.0,
-            input,
-            output,
-        })
-    }
 }
 
 /// "class `chat`", or "a class" where it has no name.
@@ -288,7 +216,15 @@ pub(super) fn duplicate_name(what: &str, span: &Range<usize>, name: &str, out: &
     );
 }
 
-fn weight(node: &Node, out: &mut Diagnostics) -> Option<f64> {
+fn output_length(node: &Node, out: &mut Diagnostics) -> Option<OutputLength> {
+    let options = [
+        ("pinned", OutputLength::Pinned),
+        ("natural", OutputLength::Natural),
+    ];
+    values::choice(node, "`output_length`", &options, &[], out)
+}
+
+pub(super) fn weight(node: &Node, out: &mut Diagnostics) -> Option<f64> {
     let weight = values::number(node, "`weight`", "weight: 8", out)?;
     if !(1e-6..=1e6).contains(&weight) {
         fields::out_of_range(
