@@ -41,6 +41,12 @@ pub enum ProbeError {
         /// The path asked.
         path: String,
     },
+    /// An answer longer than any that engines give.
+    #[error("the target's answer to `{path}` is longer than {} MiB", LONGEST >> 20)]
+    TooLong {
+        /// The path asked.
+        path: String,
+    },
     /// Neither spec nor target names a model.
     #[error("the target at `{base}` lists no model; name one in the spec: `target: {{model: …}}`")]
     NoModel {
@@ -48,6 +54,9 @@ pub enum ProbeError {
         base: String,
     },
 }
+
+/// Longest answer that is read: far above any model list or chat template.
+const LONGEST: usize = 8 << 20;
 
 /// Asks one target.
 #[derive(Debug, Clone)]
@@ -121,9 +130,17 @@ impl ProbeClient {
             base: self.base.clone(),
             reason: chain(&error.without_url()),
         };
-        let response = request.send().await.map_err(unreachable)?;
+        let mut response = request.send().await.map_err(unreachable)?;
         let status = response.status().as_u16();
-        let body = response.bytes().await.map_err(unreachable)?;
+        let mut body = Vec::new();
+        while let Some(part) = response.chunk().await.map_err(unreachable)? {
+            body.extend_from_slice(&part);
+            if body.len() > LONGEST {
+                return Err(ProbeError::TooLong {
+                    path: path.to_owned(),
+                });
+            }
+        }
         if status >= 400 {
             let text = String::from_utf8_lossy(&body)
                 .chars()
@@ -182,6 +199,25 @@ mod tests {
         }
         assert!(!is_loopback("http://10.0.0.1:8000"));
         assert!(!is_loopback("https://example.com"));
+    }
+
+    #[tokio::test]
+    async fn an_endless_answer_is_not_read_to_its_end() {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let _ = socket.read(&mut [0; 4096]).await;
+            let _ = socket.write_all(b"HTTP/1.1 200 OK\r\n\r\n[").await;
+            let digits = vec![b'1'; 65536];
+            while socket.write_all(&digits).await.is_ok() {}
+        });
+        let client = ProbeClient::new(&base, None).unwrap();
+        let error = client.get("/v1/models").await.unwrap_err();
+        assert!(matches!(error, ProbeError::TooLong { .. }), "{error}");
     }
 
     #[tokio::test]
