@@ -135,6 +135,9 @@ fn distribution(class: &ClassSummary, metric: Metric, statistic: Statistic) -> (
         };
     };
     let n = distribution.n + distribution.failed;
+    if n == 0 {
+        return (Value::Absent(format!("no request has a `{metric}`")), 0);
+    }
     let value = match statistic {
         Statistic::Quantile(quantile) => match distribution.quantiles.get(&quantile) {
             Some(value) => value.adjusted_s.map_or(Value::Failed, above_zero),

@@ -6,5 +6,8 @@ mod ab;
 mod baseline;
 mod check;
 mod compare;
+mod hostile_files;
 mod run;
+#[cfg(unix)]
+mod signals;
 mod support;
