@@ -13,7 +13,7 @@ use super::source::load_spec;
 use crate::archive::save_run;
 use crate::exit::Exit;
 use crate::session::{Measured, RunningTarget};
-use crate::spec::{Spec, TargetPlace};
+use crate::spec::{Spec, TargetPlace, base_url};
 use crate::summary::{InvalidReason, RunEnd, Side};
 use crate::verdict::{Judgement, NextLook};
 
@@ -85,15 +85,20 @@ impl SideArgs {
             Side::Candidate => (&self.candidate_url, &self.candidate_sim, "--candidate"),
         };
         if let Some(url) = url {
-            if !(url.starts_with("http://") || url.starts_with("https://")) {
-                return Err(Failure::usage(format!(
-                    "`{flag}-url` takes a URL like `http://127.0.0.1:8000`, not `{url}`"
-                )));
-            }
-            return Ok(TargetPlace::Url(url.clone()));
+            let url = base_url(url).map_err(|fault| {
+                Failure::usage(format!(
+                    "`{flag}-url` {fault}; write it like `http://127.0.0.1:8000`"
+                ))
+            })?;
+            return Ok(TargetPlace::Url(url.to_owned()));
         }
         if let Some(words) = words {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            if words.is_empty() {
+                return Err(Failure::usage(format!(
+                    "`{flag}-sim` names no profile; `infergate sim --list` shows all"
+                )));
+            }
             super::sim::parse_words(&words)
                 .map_err(|error| Failure::usage(format!("`{flag}-sim`: {error}")))?;
             return Ok(TargetPlace::Sim(words));
@@ -152,8 +157,12 @@ pub(super) async fn interleave(
         sitting,
         evidence: Evidence::default(),
     };
+    // Both before any load: a side that is not there is found now, not after the other's run.
+    let pins = pairs.sitting.observe(&pairs.baseline, interrupt).await?;
+    if let Some(candidate) = &pairs.candidate {
+        pairs.sitting.observe(candidate, interrupt).await?;
+    }
     if let Some(baselines) = request.baselines {
-        let pins = pairs.sitting.observe(&pairs.baseline).await?;
         let archive = super::baseline::archived_runs(baselines, spec, &pins)?;
         pairs.sitting.keep_archive(&archive)?;
         pairs.evidence.archive = archive;

@@ -73,7 +73,7 @@ pub(super) async fn run(
     }
     let target =
         RunningTarget::start(&args.sides.place(Side::Candidate, &spec)?, &context.program).await?;
-    let pins = sitting.observe(&target).await?;
+    let pins = sitting.observe(&target, interrupt).await?;
     let baseline = match stored_runs(&args.baselines, &spec, &pins) {
         Ok(baseline) => baseline,
         Err(failure) if failure.exit == Exit::Undecided => {
@@ -104,6 +104,7 @@ pub(super) async fn run(
             .collect(),
         ..Evidence::default()
     };
+    sitting.calibrate_as(&evidence.baseline);
     let judgement = loop {
         let number = evidence.candidate.len();
         context.note(&format!("candidate run {}", number + 1));

@@ -81,8 +81,19 @@ impl CliSitting {
     }
 
     /// What the target is, without any load.
-    pub(super) async fn observe(&self, target: &RunningTarget) -> Result<Pins, Failure> {
-        Ok(self.sitting.observe(target).await?)
+    pub(super) async fn observe(
+        &mut self,
+        target: &RunningTarget,
+        interrupt: &Interrupt,
+    ) -> Result<Pins, Failure> {
+        Ok(self.sitting.observe(target, interrupt.stop()).await?)
+    }
+
+    /// Writes the candidate's prompts as the newest of these runs had theirs.
+    pub(super) fn calibrate_as(&mut self, baseline: &[Run]) {
+        if let Some(newest) = baseline.last() {
+            self.sitting.calibrate_as(newest.prompt_calibration);
+        }
     }
 
     /// Keeps the runs that the noise is learnt from beside the session, so that its judgement can be

@@ -1,6 +1,6 @@
 //! One run from the target's first answer to the file on disk.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::load::{
 };
 use crate::metric::{DEFINITION, Quantile, Statistic};
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
-use crate::probe::{ProbeClient, ProbeError, calibrate, observe};
+use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, observe};
 use crate::provenance::{Declared, Observation, PinPath, Pins};
 use crate::sample::{RequestRecord, StageEnd};
 use crate::spec::Spec;
@@ -34,6 +34,9 @@ pub enum MeasureError {
         /// Each pin with what is declared and what was seen.
         differences: Vec<(PinPath, String, String)>,
     },
+    /// The user asked to stop before there was anything to keep.
+    #[error("interrupted before any request was sent")]
+    Interrupted,
     /// The load client could not be made.
     #[error(transparent)]
     Client(#[from] ClientError),
@@ -86,6 +89,8 @@ pub struct Sitting {
     folder: PathBuf,
     key: Option<String>,
     calibration: Option<PromptCalibration>,
+    /// What each target was when it last answered, by its URL.
+    seen: BTreeMap<String, Observed>,
 }
 
 impl Sitting {
@@ -99,6 +104,15 @@ impl Sitting {
             folder,
             key,
             calibration: None,
+            seen: BTreeMap::new(),
+        }
+    }
+
+    /// Writes prompts by this calibration, that of the baseline's runs, so that both sides get the
+    /// same text. One that is not plausible is passed over.
+    pub fn calibrate_as(&mut self, calibration: PromptCalibration) {
+        if calibration.is_plausible() {
+            self.calibration = Some(calibration);
         }
     }
 
@@ -107,10 +121,63 @@ impl Sitting {
         &self.plan
     }
 
-    /// What the target is, without any load.
-    pub async fn observe(&self, target: &RunningTarget) -> Result<Pins, MeasureError> {
-        let client = ProbeClient::new(target.base(), self.key.clone())?;
-        Ok(observe(&client, &self.spec).await?.pins)
+    /// What the target is, without any load. Where it contradicts the spec, nothing is to be sent.
+    pub async fn observe(
+        &mut self,
+        target: &RunningTarget,
+        stop: Stop,
+    ) -> Result<Pins, MeasureError> {
+        let probe = ProbeClient::new(target.base(), self.key.clone())?;
+        match self.look(&probe, stop).await? {
+            (_, RunEnd::Interrupted) => Err(MeasureError::Interrupted),
+            (observed, RunEnd::Complete | RunEnd::TargetLost { .. }) => Ok(observed.pins),
+        }
+    }
+
+    /// Observes a target. One that answered before and does so no more is lost, not unknown: that
+    /// is a result, and what it was then still holds.
+    async fn look(
+        &mut self,
+        probe: &ProbeClient,
+        mut stop: Stop,
+    ) -> Result<(Observed, RunEnd), MeasureError> {
+        let answer = tokio::select! {
+            answer = observe(probe, &self.spec) => Some(answer),
+            () = stop.pressed() => None,
+        };
+        let before = self.seen.get(probe.base()).cloned();
+        match (answer, before) {
+            (Some(Ok(observed)), _) => {
+                refuse_contradictions(&observed.pins)?;
+                self.seen.insert(probe.base().to_owned(), observed.clone());
+                Ok((observed, RunEnd::Complete))
+            }
+            (Some(Err(error @ ProbeError::Unreachable { .. })), Some(before)) => {
+                let error = error.to_string();
+                Ok((before, RunEnd::TargetLost { error }))
+            }
+            (Some(Err(error)), _) => Err(error.into()),
+            (None, Some(before)) => Ok((before, RunEnd::Interrupted)),
+            (None, None) => Err(MeasureError::Interrupted),
+        }
+    }
+
+    /// The session's calibration, fitted against the first target that is measured.
+    async fn calibrated(
+        &mut self,
+        probe: &ProbeClient,
+        model: &str,
+        mut stop: Stop,
+    ) -> Result<PromptCalibration, MeasureError> {
+        if let Some(calibration) = self.calibration {
+            return Ok(calibration);
+        }
+        let calibration = tokio::select! {
+            calibration = calibrate(probe, self.spec.target.api, model) => calibration,
+            () = stop.pressed() => return Err(MeasureError::Interrupted),
+        };
+        self.calibration = Some(calibration);
+        Ok(calibration)
     }
 
     /// Takes one run and keeps it: all stages, or only those with gated cells.
@@ -123,14 +190,14 @@ impl Sitting {
         stop: Stop,
     ) -> Result<Measured, MeasureError> {
         let probe = ProbeClient::new(target.base(), self.key.clone())?;
-        let observed = observe(&probe, &self.spec).await?;
-        refuse_contradictions(&observed.pins)?;
+        let (observed, end) = self.look(&probe, stop.clone()).await?;
         let seed = self.plan.seed();
-        let calibration = match self.calibration {
-            Some(calibration) => calibration,
-            None => calibrate(&probe, self.spec.target.api, &observed.model).await,
+        let calibration = if end == RunEnd::Complete {
+            self.calibrated(&probe, &observed.model, stop.clone())
+                .await?
+        } else {
+            self.calibration.unwrap_or(PromptCalibration::ASSUMED)
         };
-        self.calibration = Some(calibration);
         let salt = Salt::new(name.unique.clone());
         let id = format!(
             "{}-{}-{}",
@@ -149,19 +216,14 @@ impl Sitting {
         let mut loaded = Loaded {
             writer: RecordWriter::create(&records_path, &id)?,
             stages: Vec::new(),
-            end: RunEnd::Complete,
+            end,
             elapsed_s: 0.0,
         };
-        let prompter = Prompter::new(seed, salt.clone(), calibration);
-        self.load(
-            &endpoint,
-            &Arc::new(prompter),
-            all,
-            progress,
-            stop,
-            &mut loaded,
-        )
-        .await?;
+        if loaded.end == RunEnd::Complete {
+            let prompter = Arc::new(Prompter::new(seed, salt.clone(), calibration));
+            self.load(&endpoint, &prompter, all, progress, stop, &mut loaded)
+                .await?;
+        }
         loaded.writer.flush()?;
         let (pair, side) = name.place.unzip();
         let run = Run {

@@ -25,7 +25,7 @@ mod tests;
 use crate::diag::{Diagnostic, Source};
 
 pub use limit::{Limit, LimitText};
-pub use lower::looks;
+pub use lower::{base_url, looks};
 pub use model::{
     Api, Arrival, ArrivalProcess, Class, DeclaredPins, Extent, Gate, GateCell, InputLength, Layer,
     Length, Policy, PrefixSharing, Repeats, Slo, SloClause, Spec, Stage, Target, TargetPlace,

@@ -20,6 +20,7 @@ mod warmup;
 mod workload;
 
 pub use gate::looks;
+pub use target::base_url;
 
 use super::diagnostics::Diagnostics;
 use super::fields::{self, Fields, Shape};
