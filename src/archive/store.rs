@@ -22,7 +22,7 @@ pub enum ArchiveError {
         source: std::io::Error,
     },
     /// The file is not what its name says.
-    #[error("cannot read `{}` as a run: {source}; was it written by infergate and is it whole?", path.display())]
+    #[error("cannot read `{}`: {source}; was it written by infergate and is it whole?", path.display())]
     NotARun {
         /// Which file.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum ArchiveError {
     },
     /// The file has a format that this version does not know.
     #[error(
-        "cannot read `{}`: its format is `{found}`, this version reads `{RUN_FORMAT}`; use a newer infergate",
+        "cannot read `{}`: its format is `{found}`, this version reads `{known}`; use a newer infergate",
         path.display()
     )]
     UnknownFormat {
@@ -39,6 +39,8 @@ pub enum ArchiveError {
         path: PathBuf,
         /// The format that it names.
         found: String,
+        /// The format that is wanted.
+        known: &'static str,
     },
     /// A run whose names could lead out of the folders that they are used in.
     #[error(
@@ -145,6 +147,7 @@ pub fn parse_run(path: &Path, text: &str) -> Result<Run, ArchiveError> {
             return Err(ArchiveError::UnknownFormat {
                 path: path.to_owned(),
                 found: found.unwrap_or("none").to_owned(),
+                known: RUN_FORMAT,
             });
         }
     }

@@ -60,6 +60,10 @@ enum SideWord {
 
 /// List the promoted sessions
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  infergate baseline list
+  infergate baseline list --json | jq '.[].reference.sessions | length'")]
 pub(super) struct ListArgs {
     /// Folder of promoted baselines
     #[arg(long, default_value = "baselines", value_name = "DIR")]
@@ -72,6 +76,9 @@ pub(super) struct ListArgs {
 
 /// Show the sessions of one spec with their runs and reasons
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  infergate baseline show chat-8b")]
 pub(super) struct ShowArgs {
     /// The spec's name
     name: String,
@@ -184,9 +191,17 @@ pub(super) fn runs_at(path: &Path) -> Result<Vec<Run>, Failure> {
 
 /// The runs that a session's noise was learnt from.
 pub(super) fn kept_archive(session: &Path) -> Result<Vec<Run>, Failure> {
-    let folder = super::sitting::archive_of(session);
+    kept(&super::sitting::archive_of(session))
+}
+
+/// The baseline's runs that the session of a gate was judged against; none of any other session.
+pub(super) fn kept_baseline(session: &Path) -> Result<Vec<Run>, Failure> {
+    kept(&super::sitting::baseline_of(session))
+}
+
+fn kept(folder: &Path) -> Result<Vec<Run>, Failure> {
     if folder.is_dir() {
-        runs_at(&folder)
+        runs_at(folder)
     } else {
         Ok(Vec::new())
     }

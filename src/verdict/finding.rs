@@ -155,7 +155,13 @@ impl Context<'_> {
         match result.collapse {
             Collapse::Both => (CellState::Invalid, Some(Reason::BothFailed)),
             Collapse::Partly | Collapse::Candidate => {
-                (CellState::Suspect, Some(Reason::CandidateFailed))
+                let failed = |measure: &Measure| measure.value == Value::Failed;
+                let reason = if judged.cell.baseline.iter().any(failed) {
+                    Reason::BothFailed
+                } else {
+                    Reason::CandidateFailed
+                };
+                (CellState::Suspect, Some(reason))
             }
             Collapse::None if self.replay.cut_short => (CellState::NotFinished, None),
             Collapse::None if over => (CellState::Suspect, None),
@@ -217,16 +223,16 @@ impl Context<'_> {
         };
         let capped = match state {
             CellState::Regressed | CellState::Suspect => CellState::Suspect,
+            // What can't be resolved would not count, and a design that shows no more must not pass.
             CellState::Ok
             | CellState::Improved
             | CellState::Implausible
             | CellState::NotFinished
-            | CellState::Inconclusive => CellState::Inconclusive,
-            CellState::Invalid
-            | CellState::Missing
-            | CellState::Incomparable
             | CellState::NotResolvable
-            | CellState::New => return (state, reason),
+            | CellState::Inconclusive => CellState::Inconclusive,
+            CellState::Invalid | CellState::Missing | CellState::Incomparable | CellState::New => {
+                return (state, reason);
+            }
         };
         (capped, Some(Reason::Advisory { what }))
     }

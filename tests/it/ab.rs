@@ -175,3 +175,14 @@ fn wrong_sides_are_refused_before_anything_runs() {
         .says("did you mean `test`");
     assert!(project.runs().is_empty());
 }
+
+#[test]
+fn the_demo_overwrites_no_spec() {
+    let project = Project::new("test");
+    project
+        .run(&["demo", "--out", "."])
+        .exits(2)
+        .says("is there already");
+    let spec = std::fs::read_to_string(project.path("spec.yaml")).unwrap();
+    assert!(spec.contains("name: small"));
+}

@@ -65,6 +65,34 @@ fn json_on_stdout_is_the_run_and_quiet_is_quiet() {
     assert_eq!(ran.err, "");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_written_is_no_success_and_a_reader_that_left_is_none_either() {
+    let project = Project::new("test");
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = project
+        .command(&["run", "spec.yaml", "--json"])
+        .stdout(full)
+        .stderr(std::process::Stdio::piped())
+        .output()
+        .unwrap();
+    crate::support::Ran::from(output)
+        .exits(4)
+        .says("cannot write to standard output");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = project
+        .command(&["run", "spec.yaml", "--json"])
+        .stdout(writer)
+        .stderr(std::process::Stdio::piped())
+        .output()
+        .unwrap();
+    crate::support::Ran::from(output).exits(0);
+}
+
 #[test]
 fn an_open_loop_keeps_its_schedule() {
     let spec = SMALL.replace("SIM", "test").replace(
