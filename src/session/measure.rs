@@ -10,7 +10,7 @@ use crate::load::{
     Client, ClientError, Endpoint, LoadEvent, StageJob, StartError, Stop, run_stage,
 };
 use crate::metric::{DEFINITION, Quantile, Statistic};
-use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
+use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt};
 use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, observe};
 use crate::provenance::{Declared, Observation, PinPath, Pins};
 use crate::sample::{RequestRecord, StageEnd};
@@ -109,9 +109,9 @@ impl Sitting {
     }
 
     /// Writes prompts by this calibration, that of the baseline's runs, so that both sides get the
-    /// same text. One that is not plausible is passed over.
+    /// same text. One that is assumed or not plausible is passed over.
     pub fn calibrate_as(&mut self, calibration: PromptCalibration) {
-        if calibration.is_plausible() {
+        if calibration.source != CalibrationSource::Assumed && calibration.is_plausible() {
             self.calibration = Some(calibration);
         }
     }

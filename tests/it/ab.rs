@@ -186,3 +186,21 @@ fn the_demo_overwrites_no_spec() {
     let spec = std::fs::read_to_string(project.path("spec.yaml")).unwrap();
     assert!(spec.contains("name: small"));
 }
+
+#[test]
+fn a_target_that_sheds_nearly_all_is_not_blamed_on_the_client() {
+    let spec = SMALL
+        .replace("SIM", "h100-8b")
+        .replace("output: 6", "output: 60")
+        .replace(
+            "closed: {users: 2}, requests: 60, warmup: 4",
+            "open: {rate: 200/s, arrivals: poisson}, requests: 120, warmup: 0, in_flight: 1",
+        )
+        .replace("  cells:", "  repeats: {min: 5, max: 5}\n  cells:");
+    let project = Project::with_spec(&spec);
+    // Beyond the absolute limit of errors, on both sides.
+    project
+        .run(&["ab", "spec.yaml"])
+        .exits(1)
+        .shows("inherited");
+}

@@ -175,6 +175,19 @@ fn a_session_of_one_run_and_one_without_a_reason_are_refused() {
 }
 
 #[test]
+fn a_session_in_which_nothing_completed_is_refused() {
+    let project = Project::new("test --error-share 100%");
+    project
+        .run(&["run", "spec.yaml", "--repeats", "2"])
+        .exits(0);
+    let session = project.sessions()[0].to_str().unwrap().to_owned();
+    project
+        .run(&["baseline", "promote", &session, "--reason", "x"])
+        .exits(2)
+        .says("no request of its gated stage `steady` completed");
+}
+
+#[test]
 fn a_session_is_promoted_once() {
     let project = Project::new("test");
     promote_new_session(&project, "2");
