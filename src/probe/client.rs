@@ -26,7 +26,7 @@ pub enum ProbeError {
         reason: String,
     },
     /// An answer of status 400 or above.
-    #[error("the target answered {status} to `{path}`: {text}")]
+    #[error("the target answered {status} to `{path}`: {text}{}", advice(*status))]
     Status {
         /// The path asked.
         path: String,
@@ -36,7 +36,9 @@ pub enum ProbeError {
         text: String,
     },
     /// An answer that is no JSON.
-    #[error("the target's answer to `{path}` is not JSON")]
+    #[error(
+        "the target's answer to `{path}` is not JSON; is the URL that of an OpenAI-compatible server?"
+    )]
     NotJson {
         /// The path asked.
         path: String,
@@ -53,6 +55,17 @@ pub enum ProbeError {
         /// The target.
         base: String,
     },
+}
+
+/// What to do about a status, as the end of a sentence.
+const fn advice(status: u16) -> &'static str {
+    match status {
+        401 | 403 => {
+            "; name the variable that holds the key in the spec: `target: {api_key_env: …}`"
+        }
+        404 => "; is the URL that of an OpenAI-compatible server, without `/v1`?",
+        _ => "",
+    }
 }
 
 /// Longest answer that is read: far above any model list or chat template.
@@ -145,7 +158,11 @@ impl ProbeClient {
             let text = String::from_utf8_lossy(&body)
                 .chars()
                 .take(200)
-                .collect::<String>();
+                // Whatever a server says must not command the terminal.
+                .map(|c| if c.is_control() { ' ' } else { c })
+                .collect::<String>()
+                .trim()
+                .to_owned();
             let text = match &self.key {
                 Some(key) if !key.is_empty() => text.replace(key.as_str(), "***"),
                 _ => text,

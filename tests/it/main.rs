@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod help;
 mod hostile_files;
+mod hostile_servers;
 mod run;
 #[cfg(unix)]
 mod signals;
