@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, Response, StatusCode, Url};
 use tokio::time::{sleep_until, timeout};
 
@@ -37,6 +37,9 @@ impl fmt::Debug for Client {
             .finish_non_exhaustive()
     }
 }
+
+/// What names a request in the logs of vLLM, SGLang and most proxies.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Most characters that are kept of a server's or the client stack's words.
 const TEXT: usize = 500;
@@ -143,10 +146,14 @@ impl Client {
         }
     }
 
-    /// A request that only has to be sent.
-    pub(super) fn ready(&self, body: Vec<u8>) -> Ready {
+    /// A request that only has to be sent, and the name by which server logs know it; a name that no
+    /// header takes is left out.
+    pub(super) fn ready(&self, body: Vec<u8>, name: &str) -> Ready {
         let mut request = reqwest::Request::new(Method::POST, self.url.clone());
         request.headers_mut().clone_from(&self.headers);
+        if let Ok(name) = HeaderValue::from_str(name) {
+            request.headers_mut().insert(REQUEST_ID, name);
+        }
         *request.body_mut() = Some(body.into());
         Ready(request)
     }

@@ -59,6 +59,11 @@ impl Prompter {
         }
     }
 
+    /// The run's salt.
+    pub const fn salt(&self) -> &Salt {
+        &self.salt
+    }
+
     /// The prompt of a planned request in the stage of this name.
     ///
     /// The salt stands first, in the shared prefix where there is one, else in the prompt: caches
