@@ -100,7 +100,7 @@ workload:
   classes:
     - {{name: chat, weight: 1, input: 64, output: {tokens}}}
 stages:
-  - {{name: steady, closed: {{users: {users}, ramp: 0s}}, requests: {requests}, warmup: 0}}
+  - {{name: steady, closed: {{users: {users}, ramp: 1ms}}, requests: {requests}, warmup: 0}}
 gate:
   cells:
     - {{metric: error_ratio, at_most: 2%}}
