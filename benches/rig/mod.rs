@@ -83,12 +83,12 @@ pub(crate) fn infergate(folder: &Path, words: &[&str], variables: &[(&str, &str)
         .unwrap()
 }
 
-/// What is in a folder, sorted.
+/// What is in a folder, sorted; nothing where there is no folder.
 pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let Ok(found) = fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut paths: Vec<PathBuf> = found.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     paths
 }
