@@ -1,9 +1,9 @@
 //! How often the gate is right on the embedded engine, whose truth is known.
 //!
-//! First it learns the machine's noise from five promoted sessions; then `N` times (20 unless
-//! given) `infergate ab` compares the engine with itself, and `N` times with an engine whose
-//! prefill is 30 % slower, with other seeds each time. Takes 3 to 10 minutes for every 5, and wants
-//! a quiet machine.
+//! First it learns the machine's noise from five promoted sessions, a minute; then `N` times (20
+//! unless given) `infergate ab` compares the engine with itself, and `N` times with an engine whose
+//! prefill is 30 % slower, with other seeds each time, about half a minute each. Wants a quiet
+//! machine.
 //!
 //! ```sh
 //! cargo bench --bench verdicts -- 20
@@ -28,6 +28,8 @@ use infergate::verdict::{CellState, Change, Design, Finding, Verdict};
 use rig::{count, entries, folder, head, infergate, machine, median, row};
 
 const SESSIONS: u32 = 5;
+/// Sessions that may fail before the bench gives up.
+const ATTEMPTS: u32 = 10;
 
 /// The demo's spec with the usual looks and as few requests as a p95 takes.
 const SPEC: &str = "\
@@ -89,19 +91,26 @@ struct Outcome {
 }
 
 /// Takes sessions of three runs and promotes them, so that the noise is known rather than assumed.
+///
+/// A session in which something else held up the client is no baseline and is taken again.
 fn learn_noise(folder: &Path) {
-    for session in 0..SESSIONS {
+    let (mut session, mut failed) = (0, 0);
+    while session < SESSIONS {
         let engine = format!("demo --seed {}", 100 + session);
         let status = infergate(
             folder,
             &["run", "spec.yaml", "--repeats", "3"],
             &[("ENGINE", &engine)],
         );
-        assert!(
-            status.success(),
-            "a session failed: see {}",
-            folder.display()
-        );
+        if !status.success() {
+            failed += 1;
+            assert!(
+                failed < ATTEMPTS,
+                "this machine is too busy to measure, or something is wrong: see {}",
+                folder.join("said.txt").display()
+            );
+            continue;
+        }
         let taken = entries(&folder.join("infergate-out")).pop().unwrap();
         let words = [
             "baseline",
@@ -112,6 +121,10 @@ fn learn_noise(folder: &Path) {
         ];
         let status = infergate(folder, &words, &[]);
         assert!(status.success(), "no promotion: see {}", folder.display());
+        session += 1;
+    }
+    if failed > 0 {
+        println!("{failed} sessions were taken again, for the client had been held up in them.\n");
     }
 }
 
