@@ -25,7 +25,7 @@ use infergate::plan::Phase;
 use infergate::sample::{RequestRecord, Timeline};
 use infergate::sim::{TruthOutcome, TruthRecord};
 use infergate::stats::quantile::quantile;
-use rig::{Engine, entries, folder, head, infergate, machine, row};
+use rig::{Engine, entries, folder, head, infergate, is_bench, machine, row};
 
 /// One load on one engine.
 struct Load {
@@ -264,6 +264,9 @@ fn measure(load: &Load) {
 }
 
 fn main() {
+    if !is_bench() {
+        return;
+    }
     println!(
         "Client's figures minus the engine's own log, in ms. {}.\n",
         machine()

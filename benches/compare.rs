@@ -33,7 +33,7 @@ use infergate::unit::Nanos;
 use infergate::verdict::judge;
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
-use rig::{count, head, machine, median, row};
+use rig::{count, head, is_bench, machine, median, row};
 
 const PAIRS: u32 = 10;
 const ARCHIVED_SESSIONS: u32 = 20;
@@ -225,6 +225,9 @@ fn timed<T>(times: &mut Vec<f64>, step: impl FnOnce() -> T) -> T {
 }
 
 fn main() {
+    if !is_bench() {
+        return;
+    }
     let repeats = count(20);
     let spec = spec();
     let mut maker = Maker::new(&spec);

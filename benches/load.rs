@@ -26,7 +26,7 @@ use infergate::load::{Client, Endpoint, StageJob, Stop, run_stage};
 use infergate::plan::{Phase, Plan, PromptCalibration, Prompter, Salt};
 use infergate::spec::{self, Api, Spec};
 use infergate::unit::Nanos;
-use rig::{Engine, count, head, machine, median, row};
+use rig::{Engine, count, head, is_bench, machine, median, row};
 
 /// One engine under one closed loop.
 struct Case {
@@ -249,6 +249,9 @@ fn measure(case: &Case, repeats: u32) {
 }
 
 fn main() {
+    if !is_bench() {
+        return;
+    }
     let _ = rustls::crypto::ring::default_provider().install_default();
     let repeats = count(5);
     println!(

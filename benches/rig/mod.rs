@@ -93,6 +93,16 @@ pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// Whether `cargo bench` started this. `cargo test --all-targets` starts benches too, without
+/// `--bench`, and is not to wait for minutes.
+pub(crate) fn is_bench() -> bool {
+    let is_bench = std::env::args().any(|word| word == "--bench");
+    if !is_bench {
+        println!("nothing is measured without `--bench`, which `cargo bench` gives");
+    }
+    is_bench
+}
+
 /// The `N` of `cargo bench --bench NAME -- N`.
 pub(crate) fn count(default: u32) -> u32 {
     std::env::args()
