@@ -66,6 +66,9 @@ impl Client {
     /// A client that keeps as many connections as there are requests in flight, follows no
     /// redirects and retries nothing but what a server cannot have had (see [`Client::exchange`]). `connect` bounds the time until a connection stands.
     ///
+    /// Speaks HTTP/1.1 only: over HTTP/2 all requests would share one connection, and those above
+    /// the server's limit of streams would wait inside the client unseen.
+    ///
     /// A loopback target is never reached through a proxy. A process needs a default TLS provider
     /// before the first client.
     pub fn new(endpoint: &Endpoint, connect: Nanos) -> Result<Self, ClientError> {
@@ -90,6 +93,7 @@ impl Client {
                 .redirect(reqwest::redirect::Policy::none())
                 .referer(false)
                 .retry(reqwest::retry::never())
+                .http1_only()
                 .tcp_nodelay(true)
                 .pool_max_idle_per_host(usize::MAX)
                 .pool_idle_timeout(IDLE.to_duration())
