@@ -198,7 +198,7 @@ impl Running {
             (Some(schedule), _) => {
                 let warmup = numbered(Phase::Warmup, schedule.warmup.len() as u32);
                 let measured = numbered(Phase::Measured, schedule.measured.len() as u32);
-                let supply = Supply::start(kitchen, warmup.chain(measured)).await?;
+                let supply = Supply::start(kitchen, 0, warmup.chain(measured)).await?;
                 let dispatch = dispatch(&window);
                 let pacer = Pacer::start(
                     Arc::clone(&dispatch),
@@ -214,8 +214,9 @@ impl Running {
                     Extent::Duration(_) => u32::MAX,
                 };
                 let warmup = numbered(Phase::Warmup, u32::MAX);
-                let warmup = Supply::start(kitchen.clone(), warmup).await?;
-                let measured = Supply::start(kitchen, numbered(Phase::Measured, count)).await?;
+                let warmup = Supply::start(kitchen.clone(), users, warmup).await?;
+                let measured = numbered(Phase::Measured, count);
+                let measured = Supply::start(kitchen, users, measured).await?;
                 let rules = Rules {
                     users,
                     warmup: stage.warmup,

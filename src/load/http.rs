@@ -12,6 +12,7 @@ use reqwest::{Method, Response, StatusCode, Url};
 use tokio::time::{sleep_until, timeout};
 
 use super::clock::Clock;
+use super::connection::{Watch, watched};
 use super::endpoint::{ClientError, Endpoint, MASK};
 use super::limits::Limits;
 use crate::sample::{Outcome, TimeoutPhase};
@@ -51,13 +52,21 @@ const ERROR_BODY_TIME: Nanos = Nanos::from_secs(5);
 /// and a request sent into that moment would fail by no fault of the target.
 const IDLE: Nanos = Nanos::from_secs(4);
 
+/// A kept connection that was lost so soon after a request was sent on it was lost before the
+/// server had the request: llama.cpp closes many connections right after an answer, without saying
+/// so in it.
+const STALE: Nanos = Nanos::from_secs(1);
+
 /// How long the end of a body may take after `[DONE]`; only with the end read can the connection
 /// serve again.
 const TAIL: Nanos = Nanos::from_millis(200);
 
 impl Client {
     /// A client that keeps as many connections as there are requests in flight, follows no
-    /// redirects and retries nothing. `connect` bounds the time until a connection stands.
+    /// redirects and retries nothing but what a server cannot have had (see [`Client::exchange`]). `connect` bounds the time until a connection stands.
+    ///
+    /// Speaks HTTP/1.1 only: over HTTP/2 all requests would share one connection, and those above
+    /// the server's limit of streams would wait inside the client unseen.
     ///
     /// A loopback target is never reached through a proxy. A process needs a default TLS provider
     /// before the first client.
@@ -83,9 +92,11 @@ impl Client {
                 .redirect(reqwest::redirect::Policy::none())
                 .referer(false)
                 .retry(reqwest::retry::never())
+                .http1_only()
                 .tcp_nodelay(true)
                 .pool_max_idle_per_host(usize::MAX)
                 .pool_idle_timeout(IDLE.to_duration())
+                .connector_layer(Watch)
                 .connect_timeout(connect.to_duration());
             if loopback {
                 builder.no_proxy()
@@ -152,6 +163,11 @@ impl Client {
     }
 
     /// Sends a request and reads its answer into `seen`, until either ends or a limit passes.
+    ///
+    /// A server may close a kept connection in the moment in which the next request is sent on it.
+    /// That is no failure of the request (RFC 9112, section 9.3.1): it is sent again on another
+    /// connection, and what that takes counts from the first send on. What fails on a connection of
+    /// its own has failed.
     pub(super) async fn exchange(
         &self,
         Ready(request): Ready,
@@ -162,14 +178,22 @@ impl Client {
         let sent = clock.now();
         seen.sent = Some(sent);
         let mut timer = pin!(sleep_until(clock.timer(limits.next(sent, &seen.answer).0)));
-        let mut response = {
-            let mut sending = pin!(self.http.execute(request));
-            loop {
+        let mut request = request;
+        let mut response = 'sending: loop {
+            let attempt = clock.now();
+            let again = request.try_clone();
+            let mut sending = pin!(watched(self.http.execute(request)));
+            request = loop {
                 tokio::select! {
                     biased;
-                    result = &mut sending => match result {
-                        Ok(response) => break response,
-                        Err(error) => return no_response(error),
+                    (result, opened) = &mut sending => match (result, again) {
+                        (Ok(response), _) => break 'sending response,
+                        (Err(error), Some(again))
+                            if !opened && is_loss(&error) && clock.now().since(attempt) < STALE =>
+                        {
+                            break again;
+                        }
+                        (Err(error), _) => return no_response(error),
                     },
                     () = &mut timer => {
                         if let Some(phase) = limits.passed(sent, &seen.answer, clock, timer.as_mut()) {
@@ -178,7 +202,7 @@ impl Client {
                         }
                     }
                 }
-            }
+            };
         };
         seen.headers = Some(clock.now());
         if !response.status().is_success() {
@@ -266,6 +290,11 @@ impl Tail {
         // The client stack puts the connection back in a task of its own: let it go first.
         tokio::task::yield_now().await;
     }
+}
+
+/// Whether the connection stood and was lost.
+fn is_loss(error: &reqwest::Error) -> bool {
+    error.is_request() && !error.is_connect() && !error.is_timeout()
 }
 
 fn no_response(error: reqwest::Error) -> Ended {

@@ -7,9 +7,12 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use super::http::{Client, Ready};
 use crate::plan::{Phase, Plan, PlannedRequest, Prompter};
 
-/// How many requests are ready ahead: enough for a Poisson burst, few enough for long prompts (64
-/// of 100 kB are 6 MB).
-const AHEAD: usize = 64;
+/// Requests that are ready ahead at the least: enough for a Poisson burst, few enough for long
+/// prompts (64 of 100 kB are 6 MB).
+const LEAST_AHEAD: usize = 64;
+
+/// And at the most, however many users may be free at once.
+const MOST_AHEAD: usize = 1024;
 
 /// A request that only has to be sent.
 #[derive(Debug)]
@@ -34,14 +37,17 @@ pub(super) struct Kitchen {
 }
 
 impl Supply {
-    /// Starts to prepare these requests, and returns once the first are ready.
+    /// Starts to prepare these requests, and returns once the first are ready: `at_once` of them,
+    /// as many as may be asked for at once.
     ///
     /// The thread ends with the last request, or when the supply is dropped.
     pub(super) async fn start(
         kitchen: Kitchen,
+        at_once: u32,
         numbers: impl Iterator<Item = (Phase, u32)> + Send + 'static,
     ) -> std::io::Result<Self> {
-        let (sender, requests) = mpsc::channel(AHEAD);
+        let ahead = (at_once as usize).clamp(LEAST_AHEAD, MOST_AHEAD);
+        let (sender, requests) = mpsc::channel(ahead);
         let (primed, is_primed) = oneshot::channel();
         std::thread::Builder::new()
             .name("prepare".to_owned())

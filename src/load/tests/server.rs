@@ -18,6 +18,8 @@ pub(super) enum Do {
     Close,
     /// Ends the connection with a reset.
     Reset,
+    /// Ends the connection when the next request comes, without a word to it.
+    CloseOnNext,
 }
 
 /// What a server does for one request.
@@ -134,6 +136,10 @@ async fn serve(
                 }
                 Do::Wait(gate) => gate.opened().await,
                 Do::Close => return,
+                Do::CloseOnNext => {
+                    request(&mut stream).await;
+                    return;
+                }
                 Do::Reset => {
                     stream.set_zero_linger().unwrap();
                     return;
@@ -208,4 +214,11 @@ pub(super) fn good() -> Vec<u8> {
         end(),
     ]
     .concat()
+}
+
+/// The same, and the connection's last.
+pub(super) fn last_good() -> Vec<u8> {
+    let text = String::from_utf8(good()).unwrap();
+    text.replacen("\r\n\r\n", "\r\nconnection: close\r\n\r\n", 1)
+        .into_bytes()
 }
