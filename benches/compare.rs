@@ -68,7 +68,8 @@ fn spec() -> Spec {
         path: "the bench's spec".to_owned(),
         text: SPEC.to_owned(),
     };
-    spec::parse(&source, &|_| None).unwrap().spec
+    let no_traces = |_: spec::TraceAsk<'_>| Err("none".to_owned());
+    spec::parse(&source, &|_| None, &no_traces).unwrap().spec
 }
 
 /// A completed request, about 0.2 s to its first token and 20 ms a token.
@@ -180,6 +181,7 @@ impl Maker {
                 digest: spec.digest(),
                 workload_digest: spec.workload_digest(),
                 text: spec.text.clone(),
+                replays: Vec::new(),
             },
             trace_digest: plan.trace_digest(),
             salt: String::new(),

@@ -107,7 +107,10 @@ gate:
 "
         );
         let path = "the bench's spec".to_owned();
-        spec::parse(&Source { path, text }, &|_| None).unwrap().spec
+        let no_traces = |_: spec::TraceAsk<'_>| Err("none".to_owned());
+        spec::parse(&Source { path, text }, &|_| None, &no_traces)
+            .unwrap()
+            .spec
     }
 }
 
@@ -145,7 +148,7 @@ impl Job {
         (0..requests)
             .map(|number| {
                 let planned = self.plan.request(0, Phase::Measured, number);
-                let prompt = prompter.prompt("steady", &planned);
+                let prompt = prompter.prompt("steady", &planned, &[]);
                 client.template().body(&prompt, planned.output_tokens)
             })
             .collect()

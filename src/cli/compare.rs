@@ -70,7 +70,7 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
     };
     let spec = match &args.spec {
         Some(path) => load_spec(path, context)?,
-        None => embedded_spec(&first.spec.text, context)?,
+        None => embedded_spec(&first.spec, context)?,
     };
     let judgement = evidence.judge(&spec);
     evidence.publish(

@@ -194,7 +194,7 @@ impl Running {
             })
         };
         let numbered = |phase, count: u32| (0..count).map(move |number| (phase, number));
-        let (dispatch, arrivals) = match (schedule, stage.arrival) {
+        let (dispatch, arrivals) = match (schedule, &stage.arrival) {
             (Some(schedule), _) => {
                 let warmup = numbered(Phase::Warmup, schedule.warmup.len() as u32);
                 let measured = numbered(Phase::Measured, schedule.measured.len() as u32);
@@ -208,7 +208,7 @@ impl Running {
                 )?;
                 (dispatch, Arrivals::new(Some(pacer), JoinSet::new()))
             }
-            (None, Arrival::Closed { users, ramp }) => {
+            (None, &Arrival::Closed { users, ramp }) => {
                 let count = match stage.extent {
                     Extent::Requests(count) => count,
                     Extent::Duration(_) => u32::MAX,
@@ -232,7 +232,9 @@ impl Running {
                 };
                 (dispatch, Arrivals::new(None, users.start()))
             }
-            (None, Arrival::Open { .. }) => unreachable!("an open-loop stage has a schedule"),
+            (None, Arrival::Open { .. } | Arrival::Trace(_)) => {
+                unreachable!("an open-loop stage has a schedule")
+            }
         };
         Ok(Self {
             lag: LoopLag::start(dispatch.clock, Arc::clone(&window)),

@@ -87,7 +87,9 @@ impl Kitchen {
     fn prepare(&self, phase: Phase, number: u32) -> Prepared {
         let planned = self.plan.request(self.stage, phase, number);
         let stage = &self.plan.stages()[self.stage].stage.name;
-        let prompt = self.prompter.prompt(stage, &planned);
+        let prompt = self
+            .prompter
+            .prompt(stage, &planned, self.plan.blocks(self.stage, &planned));
         let body = self.client.template().body(&prompt, planned.output_tokens);
         let name = request_name(self.prompter.salt(), stage, phase, number);
         Prepared {

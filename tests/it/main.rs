@@ -8,3 +8,4 @@ mod check;
 mod compare;
 mod run;
 mod support;
+mod trace;
