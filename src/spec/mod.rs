@@ -49,8 +49,8 @@ pub struct Parsed {
 /// Reads a spec.
 ///
 /// `environment` gives the values of variables; only `${…}` in the values of `target` asks for
-/// any. `traces` gives the text of each trace that a stage replays. An error holds every mistake and warning in the order of the text, at least one of them an
-/// error, and never a variable's value.
+/// any. `traces` gives the text of each trace that a stage replays. An error holds every mistake and
+/// warning in the order of the text, at least one of them an error, and never a variable's value.
 pub fn parse(
     source: &Source,
     environment: &dyn Fn(&str) -> Option<String>,
