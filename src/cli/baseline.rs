@@ -108,7 +108,7 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
             args.session.display()
         )));
     };
-    let spec = embedded_spec(&first.spec.text, context)?;
+    let spec = embedded_spec(&first.spec, context)?;
     let promoted = baseline::promote(
         &args.baselines,
         Promotion {

@@ -71,7 +71,7 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
     };
     let spec = match &args.spec {
         Some(path) => load_spec(path, context)?,
-        None => embedded_spec(&judged_by(&evidence, args, first).spec.text, context)?,
+        None => embedded_spec(&judged_by(&evidence, args, first).spec, context)?,
     };
     let judgement = evidence.judge(&spec);
     evidence.publish(

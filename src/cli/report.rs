@@ -69,11 +69,10 @@ fn comparison(
     args: &ReportArgs,
     context: &Context,
 ) -> Result<String, Failure> {
-    let text = candidate
-        .first()
-        .or(baseline.first())
-        .map_or("", |run| run.spec.text.as_str());
-    let spec = embedded_spec(text, context)?;
+    let Some(first) = candidate.first().or(baseline.first()) else {
+        return Err(Failure::usage("there is no run to report"));
+    };
+    let spec = embedded_spec(&first.spec, context)?;
     let evidence = Evidence {
         baseline,
         candidate,

@@ -188,7 +188,9 @@ fn metrics_of(class: &ClassSummary, one_class: bool) -> Vec<CellMetric> {
     Metric::ALL
         .into_iter()
         .flat_map(|metric| -> Vec<CellMetric> {
-            if class.distributions.contains_key(&metric) {
+            if repeats_another(class, metric) {
+                Vec::new()
+            } else if class.distributions.contains_key(&metric) {
                 quantiles(metric).collect()
             } else if one_class {
                 Vec::new()
@@ -197,4 +199,18 @@ fn metrics_of(class: &ClassSummary, one_class: bool) -> Vec<CellMetric> {
             }
         })
         .collect()
+}
+
+/// Whether a metric says the same as a better known one: TTFA without reasoning is TTFT, and the gap
+/// between chunks of one token is ITL.
+fn repeats_another(class: &ClassSummary, metric: Metric) -> bool {
+    let other = match metric {
+        Metric::Ttfa => Metric::Ttft,
+        Metric::ChunkGap => Metric::Itl,
+        _ => return false,
+    };
+    let of = |metric| class.distributions.get(&metric);
+    of(metric)
+        .zip(of(other))
+        .is_some_and(|(a, b)| (a.n, a.failed) == (b.n, b.failed) && a.quantiles == b.quantiles)
 }

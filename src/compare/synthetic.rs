@@ -33,6 +33,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             digest: stamp,
             workload_digest: stamp,
             text: String::new(),
+            replays: Vec::new(),
         },
         trace_digest: Digest::of(b"trace"),
         salt: format!("{minute}"),

@@ -156,6 +156,11 @@ pub(super) fn sentence(finding: &Finding) -> Text {
 pub(super) fn why(finding: &Finding) -> Option<Text> {
     let reason = finding.reason.as_ref().map(reason);
     let state = match finding.state {
+        CellState::Suspect if finding.limit.is_none() => {
+            Some("worth a look: worse than chance explains (one such call in ten is false)")
+        }
+        // Nothing was asked of it, so nothing is open.
+        CellState::Inconclusive if finding.limit.is_none() => None,
         CellState::Suspect => Some("worse than its limit by estimate, not yet beyond doubt"),
         CellState::Implausible => Some("too good to be believed unseen: look at what ran"),
         CellState::Inconclusive => Some("within its limit or beyond it: these repeats cannot tell"),

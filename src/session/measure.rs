@@ -241,6 +241,7 @@ impl Sitting {
                 digest: self.spec.digest(),
                 workload_digest: self.spec.workload_digest(),
                 text: self.spec.text.clone(),
+                replays: self.spec.replays(),
             },
             trace_digest: self.plan.trace_digest(),
             salt: salt.as_str().to_owned(),

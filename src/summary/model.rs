@@ -9,7 +9,7 @@ use crate::metric::{Metric, Quantile};
 use crate::plan::PromptCalibration;
 use crate::provenance::Pins;
 use crate::sample::{OutcomeKind, TokenSource};
-use crate::spec::SloClause;
+use crate::spec::{ReplayStamp, SloClause};
 
 /// Format tag of a run file: name and major version.
 pub const RUN_FORMAT: &str = "infergate.run/1";
@@ -90,6 +90,9 @@ pub struct SpecStamp {
     pub workload_digest: Digest,
     /// Its text, variables not expanded.
     pub text: String,
+    /// What it takes from the traces that it replays.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replays: Vec<ReplayStamp>,
 }
 
 /// Who measured.

@@ -3,7 +3,9 @@
 //! Pure: no sockets, no clock. Instants come in with the bytes.
 
 pub mod chunk;
+mod key;
 mod lenient;
+mod repeat;
 pub mod request;
 pub mod sse;
 mod stream;

@@ -32,7 +32,9 @@ fn passing_session() -> (Vec<Run>, Vec<Run>, Spec) {
         path: "spec.yaml".to_owned(),
         text,
     };
-    let spec = spec::parse(&source, &|_| None).unwrap().spec;
+    let spec = spec::parse(&source, &|_| None, &|_| Err("no trace".to_owned()))
+        .unwrap()
+        .spec;
     (baseline, candidate, spec)
 }
 

@@ -13,3 +13,4 @@ mod run;
 #[cfg(unix)]
 mod signals;
 mod support;
+mod trace;

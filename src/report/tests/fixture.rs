@@ -36,6 +36,7 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
             digest: Digest::of(text.as_bytes()),
             workload_digest: Digest::of(b"workload"),
             text,
+            replays: Vec::new(),
         },
         trace_digest: Digest::of(b"trace"),
         salt: "harbour lantern".to_owned(),

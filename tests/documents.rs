@@ -1,0 +1,85 @@
+//! Documents that would rot: what they list is held against the code.
+
+#![allow(clippy::unwrap_used, reason = "tests: a panic is the failure")]
+
+use std::fmt::Write as _;
+
+use infergate::diag::{Source, Style, render};
+use infergate::exit::Exit;
+use infergate::metric::{Direction, Metric};
+
+const README: &str = include_str!("../README.md");
+
+/// The part of the README between `<!-- name -->` and `<!-- /name -->`.
+fn part(name: &str) -> &'static str {
+    let start = format!("<!-- {name} -->\n");
+    let end = format!("<!-- /{name} -->");
+    let from = README
+        .find(&start)
+        .unwrap_or_else(|| panic!("no part `{name}`"))
+        + start.len();
+    let to = from
+        + README[from..]
+            .find(&end)
+            .unwrap_or_else(|| panic!("`{name}` does not end"));
+    README[from..to].trim()
+}
+
+#[test]
+fn the_metrics_table_is_the_codes() {
+    let mut table = String::from("| metric | better | definition |\n|---|---|---|\n");
+    for metric in Metric::ALL {
+        let better = match metric.direction() {
+            Direction::LowerIsBetter => "lower",
+            Direction::HigherIsBetter => "higher",
+        };
+        let _ = writeln!(table, "| `{metric}` | {better} | {} |", metric.definition());
+    }
+    assert_eq!(
+        part("metrics"),
+        table.trim(),
+        "put this table into the README:\n{table}"
+    );
+}
+
+#[test]
+fn the_exit_codes_are_the_codes() {
+    let mut table = String::from("| exit | meaning |\n|---|---|\n");
+    for exit in Exit::ALL {
+        let _ = writeln!(table, "| {} | {} |", exit.code(), exit.meaning());
+    }
+    assert_eq!(
+        part("exit codes"),
+        table.trim(),
+        "put this table into the README:\n{table}"
+    );
+}
+
+#[test]
+fn the_spec_in_the_readme_is_right_and_without_warnings() {
+    let start = README.find("```yaml\ninfergate: 1").unwrap() + "```yaml\n".len();
+    let end = start + README[start..].find("```").unwrap();
+    let source = Source {
+        path: "README.md".to_owned(),
+        text: README[start..end].to_owned(),
+    };
+    let environment =
+        |name: &str| (name == "TARGET_URL").then(|| "http://127.0.0.1:8000".to_owned());
+    let shown = |diagnostics: &[_]| render(diagnostics, &source, Style::Plain);
+    let parsed =
+        infergate::spec::parse(&source, &environment, &|_| Err("there is none".to_owned()))
+            .unwrap_or_else(|diagnostics| panic!("{}", shown(&diagnostics)));
+    assert!(parsed.warnings.is_empty(), "{}", shown(&parsed.warnings));
+}
+
+#[test]
+fn the_demo_in_the_readme_is_the_demos_report() {
+    let report = part("demo");
+    for line in [
+        "Regression in demo",
+        "steady/ttft.p95",
+        "As a gate this exits 1",
+    ] {
+        assert!(report.contains(line), "no {line:?}");
+    }
+}
