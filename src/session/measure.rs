@@ -11,12 +11,13 @@ use crate::load::{
 };
 use crate::metric::{DEFINITION, Quantile, Statistic};
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
-use crate::probe::{ProbeClient, ProbeError, calibrate, observe};
+use crate::probe::{ProbeClient, ProbeError, calibrate, drained, observe};
 use crate::provenance::{Declared, Observation, PinPath, Pins};
-use crate::sample::{RequestRecord, StageEnd};
-use crate::spec::Spec;
+use crate::sample::{EngineQueue, RequestRecord, StageEnd, StopReason};
+use crate::spec::{Spec, Stage};
 use crate::summary::{
-    ClientStamp, RUN_FORMAT, Run, RunEnd, Side, SpecStamp, StageContext, summarise_stage,
+    ClientStamp, RUN_FORMAT, Run, RunEnd, Saturation, Side, SkippedStage, SpecStamp, StageContext,
+    StageSummary, summarise_stage,
 };
 
 /// Why a run could not be taken.
@@ -149,19 +150,17 @@ impl Sitting {
         let mut loaded = Loaded {
             writer: RecordWriter::create(&records_path, &id)?,
             stages: Vec::new(),
+            skipped: Vec::new(),
             end: RunEnd::Complete,
             elapsed_s: 0.0,
         };
         let prompter = Prompter::new(seed, salt.clone(), calibration);
-        self.load(
-            &endpoint,
-            &Arc::new(prompter),
-            all,
-            progress,
-            stop,
-            &mut loaded,
-        )
-        .await?;
+        let from = Source {
+            endpoint: &endpoint,
+            prompter: &Arc::new(prompter),
+            probe: &probe,
+        };
+        self.load(from, all, progress, stop, &mut loaded).await?;
         loaded.writer.flush()?;
         let (pair, side) = name.place.unzip();
         let run = Run {
@@ -179,6 +178,7 @@ impl Sitting {
                 digest: self.spec.digest(),
                 workload_digest: self.spec.workload_digest(),
                 text: self.spec.text.clone(),
+                select: self.spec.select.clone(),
             },
             trace_digest: self.plan.trace_digest(),
             salt: salt.as_str().to_owned(),
@@ -189,6 +189,7 @@ impl Sitting {
                 target: without_credentials(target.base()),
             },
             stages: loaded.stages,
+            skipped: loaded.skipped,
         };
         let path = save_run(&self.folder.join("runs"), &run)?;
         Ok(Measured {
@@ -198,20 +199,23 @@ impl Sitting {
         })
     }
 
-    /// Runs the stages one after another until one does not end as planned.
+    /// Runs the stages one after another until the target is lost or the user stops it. Between
+    /// them nothing is in flight, and where the engine shows its queue, that is empty too.
     async fn load(
         &self,
-        endpoint: &Endpoint,
-        prompter: &Arc<Prompter>,
+        from: Source<'_>,
         all: bool,
         mut progress: impl FnMut(LoadEvent),
-        stop: Stop,
+        mut stop: Stop,
         loaded: &mut Loaded,
     ) -> Result<(), MeasureError> {
         let quantiles = self.quantiles();
-        let client = Client::new(endpoint, self.spec.timeouts.connect)?;
+        let client = Client::new(from.endpoint, self.spec.timeouts.connect)?;
         for (index, planned) in self.plan.stages().iter().enumerate() {
             if !all && !self.spec.gate.repeats_stage(&planned.stage.name) {
+                continue;
+            }
+            if loaded.skips(&planned.stage) {
                 continue;
             }
             let mut records: Vec<RequestRecord> = Vec::new();
@@ -219,7 +223,7 @@ impl Sitting {
             let job = StageJob {
                 plan: &self.plan,
                 stage: index,
-                prompter,
+                prompter: from.prompter,
                 client: &client,
                 timeouts: &self.spec.timeouts,
             };
@@ -238,12 +242,18 @@ impl Sitting {
                 quantiles: &quantiles,
                 token_mismatch: self.spec.gate.token_mismatch,
             };
-            loaded
-                .stages
-                .push(summarise_stage(context, &records, &observation));
+            let mut summary = summarise_stage(context, &records, &observation);
+            if matches!(observation.end, StageEnd::Complete | StageEnd::Stopped(_)) {
+                let at_most = planned.stage.drain_timeout.to_duration();
+                summary.engine_queue = Some(tokio::select! {
+                    queue = drained(from.probe, at_most) => queue,
+                    () = stop.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
+                });
+            }
+            loaded.take(&planned.stage, summary);
             loaded.elapsed_s += observation.window_end.as_secs_f64();
             match observation.end {
-                StageEnd::Complete => {}
+                StageEnd::Complete | StageEnd::Stopped(_) => {}
                 StageEnd::Interrupted => {
                     loaded.end = RunEnd::Interrupted;
                     break;
@@ -273,12 +283,53 @@ impl Sitting {
     }
 }
 
+/// Where the requests of a run come from and go to.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    endpoint: &'a Endpoint,
+    prompter: &'a Arc<Prompter>,
+    probe: &'a ProbeClient,
+}
+
 /// What loading leaves behind.
 struct Loaded {
     writer: RecordWriter,
-    stages: Vec<crate::summary::StageSummary>,
+    stages: Vec<StageSummary>,
+    skipped: Vec<SkippedStage>,
     end: RunEnd,
     elapsed_s: f64,
+}
+
+impl Loaded {
+    /// Keeps a stage that was run.
+    fn take(&mut self, stage: &Stage, summary: StageSummary) {
+        let overloaded = summary
+            .load_state
+            .is_some_and(|load| load.state == Saturation::Overloaded);
+        let stops = stage.stop_when.is_some_and(|stop| stop.overload);
+        self.stages.push(StageSummary {
+            stopped: summary
+                .stopped
+                .or((overloaded && stops).then_some(StopReason::Overload)),
+            ..summary
+        });
+    }
+
+    /// Whether a stage is a step of a sweep that has ended; notes it then.
+    fn skips(&mut self, stage: &Stage) -> bool {
+        let ended = self.stages.iter().find_map(|before| {
+            let same = before.name.split_once('@').map(|(sweep, _)| sweep) == stage.sweep();
+            let reason = before.stopped.filter(|_| same && stage.sweep().is_some())?;
+            Some(SkippedStage {
+                name: stage.name.clone(),
+                after: before.name.clone(),
+                reason,
+            })
+        });
+        let skips = ended.is_some();
+        self.skipped.extend(ended);
+        skips
+    }
 }
 
 fn refuse_contradictions(pins: &Pins) -> Result<(), MeasureError> {

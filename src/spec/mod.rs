@@ -13,6 +13,7 @@ mod limit;
 mod lower;
 mod model;
 mod node;
+mod select;
 mod values;
 mod variables;
 mod yaml;
@@ -28,9 +29,10 @@ pub use limit::{Limit, LimitText};
 pub use lower::looks;
 pub use model::{
     Api, Arrival, ArrivalProcess, Class, DeclaredPins, Extent, Gate, GateCell, InputLength, Layer,
-    Length, Policy, PrefixSharing, Repeats, Slo, SloClause, Spec, Stage, Target, TargetPlace,
-    Timeouts, Warmup, Workload,
+    Length, Policy, PrefixSharing, Repeats, Slo, SloClause, Spec, Stage, StopWhen, Target,
+    TargetPlace, Timeouts, Warmup, Workload,
 };
+pub use select::SelectError;
 
 /// This version, which `requires` in a spec is held against.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -35,6 +35,9 @@ fn stage() -> Stage {
         },
         in_flight: 100,
         drain_timeout: Nanos::from_secs(1),
+        stop_when: None,
+        soak: false,
+        labels: Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@
 
 pub mod chunk;
 mod lenient;
+pub mod prometheus;
 pub mod request;
 pub mod sse;
 mod stream;

@@ -13,6 +13,7 @@ mod pins;
 mod request;
 mod sampling;
 mod stages;
+mod stopping;
 mod support;
 mod target;
 mod timeouts;
@@ -83,6 +84,7 @@ pub(super) fn lower(root: &Node, source: &str, out: &mut Diagnostics) -> Option<
         gate: gate?,
         timeouts: timeouts?,
         text: source.to_owned(),
+        select: Vec::new(),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::workload::{Classes, duplicate_name, named};
-use super::{arrival, warmup};
+use super::{arrival, stopping, warmup};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape};
 use crate::spec::model::{Arrival, Extent, Gate, Stage, Target, TargetPlace};
@@ -23,19 +23,19 @@ const SHAPE: Shape = Shape {
         "in_flight",
         "drain_timeout",
         "gate",
+        "stop_when",
+        "soak",
+        "labels",
     ],
     later: &[
         "trace",
         "burst",
         "ramp",
-        "soak",
-        "labels",
         "only",
         "events",
         "refine",
         "think",
         "min_completed",
-        "stop_when",
     ],
     example: "{name: steady, open: {rate: 8/s, arrivals: poisson}, duration: 180s}",
 };
@@ -62,6 +62,8 @@ pub(super) struct Draft {
     pub(super) gate: Option<bool>,
     /// Whether a list makes it a sweep.
     pub(super) sweep: bool,
+    /// Whether it is there for drift.
+    pub(super) soak: bool,
     /// One stage, or one a step; `None` where it could not be read.
     pub(super) steps: Option<Vec<Stage>>,
     /// Where its warm-up is declared.
@@ -148,6 +150,7 @@ fn stage(node: &Node, latency: Option<Nanos>, before: &Stages, out: &mut Diagnos
         name: None,
         gate: None,
         sweep: false,
+        soak: false,
         steps: None,
         warmup: None,
     };
@@ -202,7 +205,17 @@ fn stage(node: &Node, latency: Option<Nanos>, before: &Stages, out: &mut Diagnos
     let drain_timeout = fields.or("drain_timeout", DRAIN, out, |node, out| {
         values::quantity(node, "`drain_timeout`", "drain_timeout: 60s", out)
     });
+    let soak = fields.or("soak", false, out, |node, out| {
+        values::boolean(node, "`soak`", "soak: true", out)
+    });
+    draft.soak = soak == Some(true);
+    let labels = fields.or("labels", Vec::new(), out, stopping::labels);
+    let sweep = draft.sweep;
+    let stop_when = fields.optional("stop_when", out, |node, out| {
+        stopping::stop_when(&fields, node, sweep, out)
+    });
     draft.steps = (|| {
+        let (soak, labels, stop_when) = (soak?, labels?, stop_when.ok()?);
         let (name, arrivals, (extent, extent_span)) = (name?, arrivals?, extent?);
         let (warmup, in_flight, drain_timeout) = (warmup.ok()?, in_flight.ok()?, drain_timeout?);
         let mut steps = Vec::with_capacity(arrivals.len());
@@ -214,6 +227,9 @@ fn stage(node: &Node, latency: Option<Nanos>, before: &Stages, out: &mut Diagnos
                 warmup: warmup.unwrap_or_else(|| warmup::default(arrival)),
                 in_flight: in_flight.unwrap_or_else(|| default_in_flight(arrival, latency)),
                 drain_timeout,
+                stop_when,
+                soak,
+                labels: labels.clone(),
             };
             check_size(&stage, extent_span, out)?;
             steps.push(stage);
