@@ -8,7 +8,7 @@ use super::baseline::{kept_archive, runs_at};
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
-use super::source::{embedded_spec, load_spec};
+use super::source::{embedded_spec, load_spec, selected};
 use crate::exit::Exit;
 use crate::summary::{Run, Side};
 
@@ -69,8 +69,8 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
         return Err(Failure::usage("there is no run on the baseline's side"));
     };
     let spec = match &args.spec {
-        Some(path) => load_spec(path, context)?,
-        None => embedded_spec(&first.spec.text, context)?,
+        Some(path) => selected(load_spec(path, context)?, &first.spec.select)?,
+        None => embedded_spec(&first.spec, context)?,
     };
     let judgement = evidence.judge(&spec);
     evidence.publish(

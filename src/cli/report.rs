@@ -60,11 +60,10 @@ fn comparison(runs: Vec<Run>, args: &ReportArgs, context: &Context) -> Result<St
     let (candidate, baseline): (Vec<Run>, Vec<Run>) = runs
         .into_iter()
         .partition(|run| run.side == Some(Side::Candidate));
-    let text = baseline
-        .first()
-        .or(candidate.first())
-        .map_or("", |run| run.spec.text.as_str());
-    let spec = embedded_spec(text, context)?;
+    let Some(first) = baseline.first().or(candidate.first()) else {
+        return Err(Failure::usage("there is no run to report"));
+    };
+    let spec = embedded_spec(&first.spec, context)?;
     let evidence = Evidence {
         baseline,
         candidate,

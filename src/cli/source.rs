@@ -2,11 +2,46 @@
 
 use std::path::Path;
 
+use clap::Args;
+
 use super::context::Context;
 use super::failure::{Failure, FailureText};
 use crate::diag::{Diagnostic, Source, Style, render};
 use crate::exit::Exit;
 use crate::spec::{self, Spec};
+use crate::summary::SpecStamp;
+
+/// Which stages with labels run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(super) struct SelectArgs {
+    /// Run the stages with this label too; without it, only those without labels run
+    #[arg(long, value_name = "LABEL")]
+    select: Vec<String>,
+}
+
+impl SelectArgs {
+    /// The spec with the stages that run.
+    pub(super) fn apply(&self, spec: Spec) -> Result<Spec, Failure> {
+        selected(spec, &self.select)
+    }
+
+    /// The same, where something is to be judged.
+    pub(super) fn apply_gated(&self, spec: Spec) -> Result<Spec, Failure> {
+        let spec = self.apply(spec)?;
+        if spec.gate.cells.iter().any(|cell| !cell.informational) {
+            return Ok(spec);
+        }
+        Err(Failure::usage(
+            "every gated cell belongs to a stage with labels; name one with `--select`",
+        ))
+    }
+}
+
+/// The spec with the stages that run under these labels.
+pub(super) fn selected(spec: Spec, labels: &[String]) -> Result<Spec, Failure> {
+    spec.select(labels)
+        .map_err(|error| Failure::usage(error.to_string()))
+}
 
 /// Reads and parses; warnings go to standard error, errors are all reported at once.
 pub(super) fn load_spec(path: &Path, context: &mut Context) -> Result<Spec, Failure> {
@@ -42,19 +77,19 @@ pub(super) fn read_spec(path: &Path, context: &Context) -> Result<(Source, spec:
 
 /// Parses the spec that a run file carries. Its target is not used, so a variable that is unset
 /// here stands for any address.
-pub(super) fn embedded_spec(text: &str, context: &Context) -> Result<Spec, Failure> {
+pub(super) fn embedded_spec(stamp: &SpecStamp, context: &Context) -> Result<Spec, Failure> {
     let source = Source {
         path: "the run's spec".to_owned(),
-        text: text.to_owned(),
+        text: stamp.text.clone(),
     };
     let placeholder = |name: &str| {
         context
             .variable(name)
             .or_else(|| Some("http://127.0.0.1".to_owned()))
     };
-    spec::parse(&source, &placeholder)
-        .map(|parsed| parsed.spec)
-        .map_err(|diagnostics| mistakes(&diagnostics, &source, context))
+    let parsed = spec::parse(&source, &placeholder)
+        .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
+    selected(parsed.spec, &stamp.select)
 }
 
 fn mistakes(diagnostics: &[Diagnostic], source: &Source, context: &Context) -> Failure {
