@@ -277,8 +277,9 @@ mod tests {
     fn a_slow_start_is_found_in_either_latency() {
         assert!(settling(&queue(100.0), FRAME).unwrap().settled);
         let mut records = queue(100.0);
-        for record in records.iter_mut().filter(|record| record.index < 200) {
-            let late = Nanos::from_millis(300 + u64::from(record.index % 7));
+        for record in &mut records {
+            let start = if record.index < 200 { 300 } else { 0 };
+            let late = Nanos::from_millis(start + u64::from(record.index * 37 % 101));
             record.done = record.done.map(|done| done + late);
             record.events.push(record.events[0] + late);
         }

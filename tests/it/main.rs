@@ -7,4 +7,5 @@ mod baseline;
 mod check;
 mod compare;
 mod run;
+mod stages;
 mod support;
