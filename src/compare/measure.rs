@@ -136,7 +136,10 @@ pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
     };
     Measure {
         value,
-        unfit: stages.iter().find_map(|stage| unfit(stage)).filter(|_| latency),
+        unfit: stages
+            .iter()
+            .find_map(|stage| unfit(stage))
+            .filter(|_| latency),
         n,
         bad: bad(&parts, cell.metric.metric()),
         window_s: stages.iter().map(|stage| stage.window_s).sum(),

@@ -56,7 +56,10 @@ mod tests {
     use crate::sample::Outcome;
     use crate::sample::record::tests::record;
 
-    fn watch(limit: Option<f64>, outcomes: impl IntoIterator<Item = Outcome>) -> Option<StopReason> {
+    fn watch(
+        limit: Option<f64>,
+        outcomes: impl IntoIterator<Item = Outcome>,
+    ) -> Option<StopReason> {
         let mut watch = ErrorWatch::new(limit);
         outcomes
             .into_iter()
@@ -75,7 +78,10 @@ mod tests {
         // Long ago does not count, and a storm after a calm does.
         assert_eq!(
             watch(Some(0.2), of(500, OK).chain(of(30, BAD))),
-            Some(StopReason::Errors { errors: 20, of: 100 })
+            Some(StopReason::Errors {
+                errors: 20,
+                of: 100
+            })
         );
         assert_eq!(watch(Some(0.2), of(500, OK).chain(of(19, BAD))), None);
         assert_eq!(watch(Some(0.2), of(500, Outcome::Cancelled)), None);

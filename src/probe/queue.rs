@@ -118,7 +118,7 @@ mod tests {
     #[tokio::test]
     async fn it_waits_until_the_queue_is_empty() {
         let client = server(vec![waiting(3), waiting(1), waiting(0)]).await;
-        let queue = drained(&client, Duration::from_secs(60)).await;
+        let queue = drained(&client, Duration::from_mins(1)).await;
         assert_eq!(queue, EngineQueue::Empty);
     }
 
@@ -136,7 +136,7 @@ mod tests {
     #[tokio::test]
     async fn without_metrics_it_is_unknown_at_once() {
         let client = server(vec![(404, String::new())]).await;
-        let queue = drained(&client, Duration::from_secs(60)).await;
+        let queue = drained(&client, Duration::from_mins(1)).await;
         let why = "/metrics answers 404".to_owned();
         assert_eq!(queue, EngineQueue::Unknown { why });
     }

@@ -94,3 +94,71 @@ pub(super) fn saturated(runs: &[Run]) -> Vec<(&str, Saturation, usize, usize)> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::synthetic;
+    use crate::metric::Metric;
+    use crate::summary::{LoadState, Settling};
+
+    fn said(texts: &[Text]) -> Vec<String> {
+        texts.iter().map(Text::plain).collect()
+    }
+
+    #[test]
+    fn a_steady_stage_is_silent_and_another_says_what_is_wrong() {
+        let mut stage = synthetic::stage("steady");
+        assert!(super::stage(&stage).is_empty());
+        stage.load_state = Some(LoadState {
+            state: Saturation::Overloaded,
+            completed_by_due: 0.62,
+            backlog_growth: 0.38,
+        });
+        stage.settling = Some(Settling {
+            metric: Metric::E2e,
+            cut: 300,
+            of: 1000,
+            settled: false,
+        });
+        stage.stopped = Some(StopReason::Errors {
+            errors: 20,
+            of: 100,
+        });
+        stage.engine_queue = Some(EngineQueue::Backlog {
+            running: 8,
+            waiting: 3,
+        });
+        assert_eq!(
+            said(&super::stage(&stage)),
+            [
+                "overloaded: 62.00 % of the requests due were completed in time, the backlog grew by \
+                 38.00 % of them; latencies depend on the length of the stage",
+                "not settled: the first 300 of 1,000 requests are still warm-up by their E2E; lengthen \
+                 the warm-up",
+                "ended early: 20 of the latest 100 requests failed",
+                "the engine still held 8 running and 3 waiting requests after the drain, so what came \
+                 next did not start idle",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_side_is_saturated_where_most_of_its_runs_are() {
+        let mut runs = [1, 2, 3].map(|minute| synthetic::run("x", minute));
+        let mut load = |i: usize, state| {
+            runs[i].stages[0].load_state = Some(LoadState {
+                state,
+                completed_by_due: 0.96,
+                backlog_growth: 0.03,
+            });
+        };
+        load(0, Saturation::NearOverload);
+        load(1, Saturation::Steady);
+        load(2, Saturation::Overloaded);
+        assert_eq!(
+            saturated(&runs),
+            [("steady", Saturation::NearOverload, 2, 3)]
+        );
+    }
+}

@@ -246,11 +246,13 @@ fn reason(reason: &Reason) -> Text {
         Reason::OnThisRun => Text::of("judged on this run alone, without a baseline"),
         Reason::Advisory { what } => Text::of("advisory only: ").prose(what),
         Reason::Informational => Text::of("informational by the spec"),
-        Reason::CandidateOverloaded { completed } => {
-            Text::of("overloaded: the candidate completes only ")
-                .figure(scale::value(Unit::Proportion, *completed))
-                .words(" of what it is sent and its backlog grows, the baseline keeps up; it lost capacity")
-        }
+        Reason::CandidateOverloaded { completed } => Text::of(
+            "overloaded: the candidate completes only ",
+        )
+        .figure(scale::value(Unit::Proportion, *completed))
+        .words(
+            " of what it is sent and its backlog grows, the baseline keeps up; it lost capacity",
+        ),
         Reason::BaselineOverloaded => Text::of(
             "overloaded: the baseline does not keep up with this load, the candidate does, so there is no change to measure; lower the rate",
         ),

@@ -120,6 +120,9 @@ gate:
         );
         let mut only = spec();
         only.stages.remove(0);
-        assert!(matches!(only.select(&[]), Err(SelectError::NothingLeft { .. })));
+        assert!(matches!(
+            only.select(&[]),
+            Err(SelectError::NothingLeft { .. })
+        ));
     }
 }

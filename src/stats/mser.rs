@@ -1,8 +1,8 @@
 //! MSER-5: was the warm-up long enough? A check of the declared cut, never the cut itself.
 //!
 //! Of 400 series of independent values the rule alone calls 21 % (100 values), 6 % (260) and 0.3 %
-//! (1,000) unsettled, for nothing. Held against [`SHIFT`] as well these are 1 %, 0 and 0, while a first fifth
-//! that is twice as slow is found in 94, 100 and 100 %.
+//! (1,000) unsettled, for nothing. Held against [`SHIFT`] as well these are 0.3 %, 0 and 0, while a
+//! first fifth that is twice as slow is still found in 70, 94 and 100 %.
 
 use super::{mean, variance};
 
@@ -69,14 +69,15 @@ pub fn mser5(series: &[f64]) -> Option<Settling> {
     })
 }
 
-/// Difference of the means in standard errors of the tail's scatter.
+/// Difference of the means in its standard errors (Welch's): each part's own scatter, for the rule picks
+/// a quiet tail.
 fn shift(head: &[f64], tail: &[f64]) -> f64 {
     let (Some(before), Some(after)) = (mean(head), mean(tail)) else {
         return 0.0;
     };
-    let sizes = 1.0 / head.len() as f64 + 1.0 / tail.len() as f64;
-    // A tail without any scatter would make every difference infinite.
-    let error = (variance(tail) * sizes).sqrt().max(1e-9);
+    let of_mean = |part: &[f64]| variance(part) / part.len() as f64;
+    // Without any scatter every difference would be infinite.
+    let error = (of_mean(head) + of_mean(tail)).sqrt().max(1e-9);
     (before - after) / error
 }
 
@@ -117,7 +118,9 @@ mod tests {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         (0..n)
             .map(|_| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
                 (state >> 33) as f64 / f64::from(1_u32 << 30) - 1.0
             })
             .collect()
@@ -137,7 +140,7 @@ mod tests {
                 .count()
         };
         assert!(of(0.0, 500) <= 5, "{}", of(0.0, 500));
-        assert_eq!(of(1.0, 100), 100);
+        assert!(of(1.0, 100) >= 90, "{}", of(1.0, 100));
     }
 
     #[test]

@@ -177,9 +177,9 @@ fn early_latency(records: &[RequestRecord]) -> Nanos {
 /// Least-squares slope of y over x; 0 where all x are equal.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let n = points.len() as f64;
-    let (mean_x, mean_y) = points
-        .iter()
-        .fold((0.0, 0.0), |(x, y), point| (x + point.0 / n, y + point.1 / n));
+    let (mean_x, mean_y) = points.iter().fold((0.0, 0.0), |(x, y), point| {
+        (x + point.0 / n, y + point.1 / n)
+    });
     let (xy, xx) = points.iter().fold((0.0, 0.0), |(xy, xx), (x, y)| {
         let dx = x - mean_x;
         (xy + dx * (y - mean_y), xx + dx * dx)

@@ -11,7 +11,10 @@ fn open(sim: &str) -> String {
         .replace("output: 6", "output: 40")
         .replace("warmup: 4", "warmup: 10")
         .replace("requests: 60", "requests: 100")
-        .replace("closed: {users: 2}", "open: {rate: 100/s, arrivals: constant}")
+        .replace(
+            "closed: {users: 2}",
+            "open: {rate: 100/s, arrivals: constant}",
+        )
         .replace("e2e.p50", "e2e.p50, stages: [steady]")
 }
 
@@ -110,8 +113,14 @@ fn stages_with_labels_run_where_one_is_selected() {
         .iter()
         .map(|path| {
             let run = read(path);
-            assert_eq!(run["spec"]["select"].is_array(), names(&run["stages"]).len() == 2);
-            names(&run["stages"]).into_iter().map(str::to_owned).collect()
+            assert_eq!(
+                run["spec"]["select"].is_array(),
+                names(&run["stages"]).len() == 2
+            );
+            names(&run["stages"])
+                .into_iter()
+                .map(str::to_owned)
+                .collect()
         })
         .collect();
     ran.sort();

@@ -60,7 +60,10 @@ fn a_candidate_that_alone_is_overloaded_lost_capacity() {
     for run in &mut data.candidate {
         load(run, Saturation::NearOverload);
     }
-    assert_eq!(state(&pairs(&data, &with_errors()), "ttft.p95"), CellState::Ok);
+    assert_eq!(
+        state(&pairs(&data, &with_errors()), "ttft.p95"),
+        CellState::Ok
+    );
 }
 
 #[test]
@@ -75,7 +78,11 @@ fn where_the_baseline_is_overloaded_there_is_nothing_to_compare() {
         (CellState::Invalid, &Some(Reason::BothOverloaded))
     );
     assert_eq!(got.exit, Exit::Invalid);
-    assert!(got.advice.iter().any(|advice| advice.text.contains("lower the rate")));
+    assert!(
+        got.advice
+            .iter()
+            .any(|advice| advice.text.contains("lower the rate"))
+    );
 
     let mut base = Pairs::new(3);
     overload(&mut base.baseline);
@@ -102,7 +109,11 @@ fn latencies_that_had_not_settled_are_undecided_and_proportions_are_not() {
     assert!(ttft.change.is_some(), "it is shown");
     assert_eq!(state(&got, "error_ratio"), CellState::Ok);
     assert_eq!(got.exit, Exit::Undecided);
-    assert!(got.advice.iter().any(|advice| advice.text.contains("`warmup` of stage `steady`")));
+    assert!(
+        got.advice
+            .iter()
+            .any(|advice| advice.text.contains("`warmup` of stage `steady`"))
+    );
     // Once in three is a false alarm.
     let mut data = Pairs::new(3);
     warm(&mut data.candidate[..1]);
@@ -131,7 +142,10 @@ fn skip(runs: &mut [Run], invalid: &[InvalidReason]) {
         run.skipped.push(SkippedStage {
             name: "steady".to_owned(),
             after: "step".to_owned(),
-            reason: StopReason::Errors { errors: 20, of: 100 },
+            reason: StopReason::Errors {
+                errors: 20,
+                of: 100,
+            },
         });
     }
 }
@@ -147,7 +161,10 @@ fn a_step_that_was_not_run_is_missing_unless_the_target_ended_the_sweep() {
         (CellState::Regressed, &Some(Reason::CandidateFailed))
     );
     let mut data = Pairs::new(3);
-    skip(&mut data.candidate, &[InvalidReason::ClientCpu { share: 0.99 }]);
+    skip(
+        &mut data.candidate,
+        &[InvalidReason::ClientCpu { share: 0.99 }],
+    );
     let got = pairs(&data, &gate(&GATES));
     assert_eq!(state(&got, "ttft.p95"), CellState::Missing);
     assert_eq!(got.exit, Exit::Invalid);
@@ -157,12 +174,19 @@ fn a_step_that_was_not_run_is_missing_unless_the_target_ended_the_sweep() {
 fn a_stage_that_failures_ended_has_no_latency() {
     let mut data = Pairs::new(3);
     for run in &mut data.candidate {
-        run.stages[0].stopped = Some(StopReason::Errors { errors: 20, of: 100 });
+        run.stages[0].stopped = Some(StopReason::Errors {
+            errors: 20,
+            of: 100,
+        });
     }
     let got = pairs(&data, &with_errors());
     assert_eq!(
         finding(&got, "ttft.p95").reason,
         Some(Reason::CandidateFailed)
     );
-    assert_eq!(state(&got, "error_ratio"), CellState::Ok, "as it was counted");
+    assert_eq!(
+        state(&got, "error_ratio"),
+        CellState::Ok,
+        "as it was counted"
+    );
 }
