@@ -66,8 +66,9 @@ fn the_spec_in_the_readme_is_right_and_without_warnings() {
     let environment =
         |name: &str| (name == "TARGET_URL").then(|| "http://127.0.0.1:8000".to_owned());
     let shown = |diagnostics: &[_]| render(diagnostics, &source, Style::Plain);
-    let parsed = infergate::spec::parse(&source, &environment)
-        .unwrap_or_else(|diagnostics| panic!("{}", shown(&diagnostics)));
+    let parsed =
+        infergate::spec::parse(&source, &environment, &|_| Err("there is none".to_owned()))
+            .unwrap_or_else(|diagnostics| panic!("{}", shown(&diagnostics)));
     assert!(parsed.warnings.is_empty(), "{}", shown(&parsed.warnings));
 }
 

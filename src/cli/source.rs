@@ -1,5 +1,6 @@
 //! Reading a spec: a file, or a folder with `spec.yaml` in it.
 
+use std::io::Read as _;
 use std::path::Path;
 
 use clap::Args;
@@ -8,7 +9,7 @@ use super::context::Context;
 use super::failure::{Failure, FailureText};
 use crate::diag::{Diagnostic, Source, Style, render};
 use crate::exit::Exit;
-use crate::spec::{self, Spec};
+use crate::spec::{self, Spec, TraceAsk, TraceText};
 use crate::summary::SpecStamp;
 
 /// Which stages with labels run.
@@ -43,6 +44,9 @@ pub(super) fn selected(spec: Spec, labels: &[String]) -> Result<Spec, Failure> {
         .map_err(|error| Failure::usage(error.to_string()))
 }
 
+/// Bytes of a trace at most: some ten million rows.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// Reads and parses; warnings go to standard error, errors are all reported at once.
 pub(super) fn load_spec(path: &Path, context: &mut Context) -> Result<Spec, Failure> {
     let (source, parsed) = read_spec(path, context)?;
@@ -70,24 +74,44 @@ pub(super) fn read_spec(path: &Path, context: &Context) -> Result<(Source, spec:
         path: path.display().to_string(),
         text,
     };
-    let parsed = spec::parse(&source, &|name| context.variable(name))
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let trace = |ask: TraceAsk<'_>| read_trace(&folder.join(ask.file)).map(TraceText::Whole);
+    let parsed = spec::parse(&source, &|name| context.variable(name), &trace)
         .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
     Ok((source, parsed))
 }
 
+/// The text of a trace, or why there is none.
+fn read_trace(path: &Path) -> Result<String, String> {
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    let read = file.take(MOST_BYTES + 1).read_to_string(&mut text);
+    match read {
+        Ok(bytes) if bytes as u64 > MOST_BYTES => Err("it is larger than 1 GiB".to_owned()),
+        Ok(_) => Ok(text),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Parses the spec that a run file carries. Its target is not used, so a variable that is unset
-/// here stands for any address.
+/// here stands for any address; of its traces it has what the run has kept.
 pub(super) fn embedded_spec(stamp: &SpecStamp, context: &Context) -> Result<Spec, Failure> {
     let source = Source {
         path: "the run's spec".to_owned(),
         text: stamp.text.clone(),
+    };
+    let trace = |ask: TraceAsk<'_>| {
+        let kept = stamp.replays.iter().find(|kept| kept.stage == ask.stage);
+        kept.cloned()
+            .map(TraceText::Stamp)
+            .ok_or_else(|| "the run has kept nothing of it".to_owned())
     };
     let placeholder = |name: &str| {
         context
             .variable(name)
             .or_else(|| Some("http://127.0.0.1".to_owned()))
     };
-    let parsed = spec::parse(&source, &placeholder)
+    let parsed = spec::parse(&source, &placeholder, &trace)
         .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
     selected(parsed.spec, &stamp.select)
 }

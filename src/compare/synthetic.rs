@@ -34,6 +34,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             workload_digest: stamp,
             text: String::new(),
             select: Vec::new(),
+            replays: Vec::new(),
         },
         trace_digest: Digest::of(b"trace"),
         salt: format!("{minute}"),

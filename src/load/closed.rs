@@ -196,7 +196,9 @@ impl Turns {
                 Extent::Duration(duration) => Some(now + duration),
                 Extent::Requests(_) => None,
             };
-            self.window.open(now, end);
+            if !self.window.open(now, end) {
+                return None;
+            }
         }
         if let Extent::Requests(requests) = extent
             && state.measured_sent >= requests

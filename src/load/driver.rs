@@ -197,11 +197,11 @@ impl Running {
             })
         };
         let numbered = |phase, count: u32| (0..count).map(move |number| (phase, number));
-        let (dispatch, arrivals) = match (schedule, stage.arrival) {
+        let (dispatch, arrivals) = match (schedule, &stage.arrival) {
             (Some(schedule), _) => {
                 let warmup = numbered(Phase::Warmup, schedule.warmup.len() as u32);
                 let measured = numbered(Phase::Measured, schedule.measured.len() as u32);
-                let supply = Supply::start(kitchen, warmup.chain(measured)).await?;
+                let supply = Supply::start(kitchen, 0, warmup.chain(measured)).await?;
                 let dispatch = dispatch(&window);
                 let pacer = Pacer::start(
                     Arc::clone(&dispatch),
@@ -211,14 +211,15 @@ impl Running {
                 )?;
                 (dispatch, Arrivals::new(Some(pacer), JoinSet::new()))
             }
-            (None, Arrival::Closed { users, ramp }) => {
+            (None, &Arrival::Closed { users, ramp }) => {
                 let count = match stage.extent {
                     Extent::Requests(count) => count,
                     Extent::Duration(_) => u32::MAX,
                 };
                 let warmup = numbered(Phase::Warmup, u32::MAX);
-                let warmup = Supply::start(kitchen.clone(), warmup).await?;
-                let measured = Supply::start(kitchen, numbered(Phase::Measured, count)).await?;
+                let warmup = Supply::start(kitchen.clone(), users, warmup).await?;
+                let measured = numbered(Phase::Measured, count);
+                let measured = Supply::start(kitchen, users, measured).await?;
                 let rules = Rules {
                     users,
                     warmup: stage.warmup,
@@ -234,7 +235,9 @@ impl Running {
                 };
                 (dispatch, Arrivals::new(None, users.start()))
             }
-            (None, Arrival::Open { .. }) => unreachable!("an open-loop stage has a schedule"),
+            (None, Arrival::Open { .. } | Arrival::Trace(_)) => {
+                unreachable!("an open-loop stage has a schedule")
+            }
         };
         Ok(Self {
             lag: LoopLag::start(dispatch.clock, Arc::clone(&window)),

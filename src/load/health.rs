@@ -12,8 +12,9 @@ use crate::unit::Nanos;
 /// How often the event loop is probed.
 const EVERY: Nanos = Nanos::from_millis(10);
 
-/// The runtime's timers round up to whole milliseconds: so much late is on time.
-const GRANULARITY: Nanos = Nanos::from_millis(1);
+/// The runtime's timers round up to whole milliseconds, and so does its wait for them: so much
+/// late is on time.
+const GRANULARITY: Nanos = Nanos::from_millis(2);
 
 /// Probes how late the event loop wakes from timers, within the window.
 #[derive(Debug)]

@@ -8,6 +8,7 @@
 mod arrivals;
 mod clock;
 mod closed;
+mod connection;
 mod cpu;
 mod dispatch;
 mod driver;

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::http::{Client, Ready};
-use crate::plan::{Phase, Plan, PlannedRequest, Prompter};
+use crate::plan::{Phase, Plan, PlannedRequest, Prompter, Salt};
 
-/// How many requests are ready ahead: enough for a Poisson burst, few enough for long prompts (64
-/// of 100 kB are 6 MB).
-const AHEAD: usize = 64;
+/// Requests that are ready ahead at the least: enough for a Poisson burst, few enough for long
+/// prompts (64 of 100 kB are 6 MB).
+const LEAST_AHEAD: usize = 64;
+
+/// And at the most, however many users may be free at once.
+const MOST_AHEAD: usize = 1024;
 
 /// A request that only has to be sent.
 #[derive(Debug)]
@@ -34,14 +37,17 @@ pub(super) struct Kitchen {
 }
 
 impl Supply {
-    /// Starts to prepare these requests, and returns once the first are ready.
+    /// Starts to prepare these requests, and returns once the first are ready: `at_once` of them,
+    /// as many as may be asked for at once.
     ///
     /// The thread ends with the last request, or when the supply is dropped.
     pub(super) async fn start(
         kitchen: Kitchen,
+        at_once: u32,
         numbers: impl Iterator<Item = (Phase, u32)> + Send + 'static,
     ) -> std::io::Result<Self> {
-        let (sender, requests) = mpsc::channel(AHEAD);
+        let ahead = (at_once as usize).clamp(LEAST_AHEAD, MOST_AHEAD);
+        let (sender, requests) = mpsc::channel(ahead);
         let (primed, is_primed) = oneshot::channel();
         std::thread::Builder::new()
             .name("prepare".to_owned())
@@ -81,11 +87,27 @@ impl Kitchen {
     fn prepare(&self, phase: Phase, number: u32) -> Prepared {
         let planned = self.plan.request(self.stage, phase, number);
         let stage = &self.plan.stages()[self.stage].stage.name;
-        let prompt = self.prompter.prompt(stage, &planned);
+        let prompt = self
+            .prompter
+            .prompt(stage, &planned, self.plan.blocks(self.stage, &planned));
         let body = self.client.template().body(&prompt, planned.output_tokens);
+        let name = request_name(self.prompter.salt(), stage, phase, number);
         Prepared {
             planned,
-            request: self.client.ready(body),
+            request: self.client.ready(body, &name),
         }
     }
+}
+
+/// What a request is called in the server's logs: `infergate-<salt>-<stage>-<w|m>-<number>`, with
+/// the salt's first four characters, which also end the run's id.
+///
+/// Measured request 7 of the stage `steady` in the run `…-1f3a` is `infergate-1f3a-steady-m-7`.
+fn request_name(salt: &Salt, stage: &str, phase: Phase, number: u32) -> String {
+    let salt: String = salt.as_str().chars().take(4).collect();
+    let phase = match phase {
+        Phase::Warmup => 'w',
+        Phase::Measured => 'm',
+    };
+    format!("infergate-{salt}-{stage}-{phase}-{number}")
 }

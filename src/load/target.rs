@@ -1,7 +1,6 @@
 //! Whether the target is still there.
 
-use crate::sample::Outcome;
-use crate::sample::{OutcomeKind, RequestRecord, TimeoutPhase};
+use crate::sample::{Outcome, OutcomeKind, RequestRecord, TimeoutPhase};
 use crate::unit::Nanos;
 
 /// So many requests in a row without a connection, and the target is lost.
@@ -48,5 +47,71 @@ impl Lifeline {
             self.row = None;
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Phase;
+    use crate::sample::TokenSource;
+
+    fn record(sent: u64, done: u64, outcome: Outcome) -> RequestRecord {
+        let answered = outcome != Outcome::ConnectError;
+        RequestRecord {
+            stage: 0,
+            index: 0,
+            class: 0,
+            phase: Phase::Measured,
+            planned_input_tokens: 1,
+            planned_output_tokens: 1,
+            scheduled: Nanos::from_millis(sent),
+            sent: Some(Nanos::from_millis(sent)),
+            headers: answered.then_some(Nanos::from_millis(done)),
+            first_answer: None,
+            done: Some(Nanos::from_millis(done)),
+            events: Vec::new(),
+            event_tokens: Vec::new(),
+            output_tokens: None,
+            output_source: TokenSource::Events,
+            input_tokens: None,
+            cached_tokens: None,
+            bytes: 0,
+            outcome,
+            error: None,
+        }
+    }
+
+    const REFUSED: Outcome = Outcome::ConnectError;
+
+    #[test]
+    fn twenty_in_a_row_are_a_loss() {
+        let mut lifeline = Lifeline::default();
+        let lost: Vec<bool> = (0..20)
+            .map(|at| lifeline.lost_with(&record(at, at, REFUSED)))
+            .collect();
+        assert_eq!(lost.iter().position(|lost| *lost), Some(19));
+    }
+
+    #[test]
+    fn nothing_else_for_three_seconds_is_a_loss() {
+        let mut lifeline = Lifeline::default();
+        assert!(!lifeline.lost_with(&record(0, 100, REFUSED)));
+        assert!(!lifeline.lost_with(&record(3000, 3099, REFUSED)));
+        assert!(lifeline.lost_with(&record(3100, 3100, REFUSED)));
+    }
+
+    #[test]
+    fn an_answer_counts_if_it_was_asked_for_since() {
+        let broken = Outcome::StreamError;
+        let mut lifeline = Lifeline::default();
+        assert!(!lifeline.lost_with(&record(500, 500, REFUSED)));
+        // Sent before the target went away.
+        assert!(!lifeline.lost_with(&record(0, 600, broken)));
+        assert!(lifeline.lost_with(&record(4000, 4000, REFUSED)));
+        let mut lifeline = Lifeline::default();
+        assert!(!lifeline.lost_with(&record(500, 500, REFUSED)));
+        assert!(!lifeline.lost_with(&record(501, 600, Outcome::HttpError { status: 500 })));
+        assert!(!lifeline.lost_with(&record(4000, 4000, REFUSED)));
     }
 }

@@ -70,6 +70,7 @@ struct Run {
     key: Option<String>,
     api: Api,
     stop: Stop,
+    prompter: Arc<Prompter>,
 }
 
 fn run(stage: Stage) -> Run {
@@ -85,6 +86,11 @@ fn run(stage: Stage) -> Run {
         key: None,
         api: Api::Chat,
         stop: Stop::never(),
+        prompter: Arc::new(Prompter::new(
+            7,
+            Salt::new("test"),
+            PromptCalibration::ASSUMED,
+        )),
     }
 }
 
@@ -116,12 +122,10 @@ impl Run {
         };
         let client = Client::new(&endpoint, self.timeouts.connect).unwrap();
         let plan = Arc::new(Plan::expand(&spec(self.stage, self.timeouts.clone())));
-        let salt = Salt::new("test");
-        let prompter = Arc::new(Prompter::new(7, salt, PromptCalibration::ASSUMED));
         let job = StageJob {
             plan: &plan,
             stage: 0,
-            prompter: &prompter,
+            prompter: &self.prompter,
             client: &client,
             timeouts: &self.timeouts,
         };

@@ -55,17 +55,26 @@ impl Window {
         self.0.subscribe()
     }
 
-    /// Settles the start, and the end where it follows from it.
-    pub(super) fn open(&self, start: Nanos, end: Option<Nanos>) {
-        self.0.send_modify(|bounds| {
-            bounds.start = Some(start);
-            bounds.end = end;
-        });
+    /// Settles the start, and the end where it follows from it; false where the stage was halted
+    /// meanwhile, which holds.
+    pub(super) fn open(&self, start: Nanos, end: Option<Nanos>) -> bool {
+        self.0.send_if_modified(|bounds| {
+            if !bounds.halted {
+                bounds.start = Some(start);
+                bounds.end = end;
+            }
+            !bounds.halted
+        })
     }
 
-    /// Settles the end.
+    /// Settles the end, unless the stage was halted meanwhile.
     pub(super) fn close(&self, end: Nanos) {
-        self.0.send_modify(|bounds| bounds.end = Some(end));
+        self.0.send_if_modified(|bounds| {
+            if !bounds.halted {
+                bounds.end = Some(end);
+            }
+            !bounds.halted
+        });
     }
 
     /// Stops the stage at this instant, which the window does not outlast.
@@ -106,6 +115,9 @@ mod tests {
         window.halt(secs(3));
         let bounds = window.bounds();
         assert_eq!((bounds.start, bounds.end), (Some(secs(3)), Some(secs(3))));
+        assert!(!window.open(secs(4), None));
+        window.close(secs(8));
+        assert_eq!(window.bounds(), bounds, "a halt holds");
         let window = Window::new(Some(secs(5)), Some(secs(9)));
         window.halt(secs(7));
         let bounds = window.bounds();

@@ -1,7 +1,7 @@
 //! Arrival instants of an open-loop stage: an absolute schedule that no server can slow down.
 
 use super::seed::Draws;
-use crate::spec::{ArrivalProcess, Extent, Stage};
+use crate::spec::{ArrivalProcess, Extent, Replay, Stage};
 use crate::unit::{Nanos, Rps};
 
 /// When the requests of an open-loop stage are due, since the stage's start.
@@ -24,17 +24,8 @@ impl Schedule {
     /// are the process itself; by requests, the window is `requests / rate` long and a Poisson
     /// process is conditioned on its count (sorted uniform instants), so that the count is pinned.
     pub(super) fn new(seed: u64, stage: &Stage, rate: Rps, process: ArrivalProcess) -> Self {
-        let stretch = |requests: u32| {
-            Nanos::try_from_secs_f64(f64::from(requests) / rate.get()).unwrap_or(Nanos::ZERO)
-        };
-        let window_start = stretch(stage.warmup.requests).max(stage.warmup.duration);
-        let draws = |part: &str| {
-            Draws::new(
-                &seed.to_string(),
-                &format!("arrival/{part}/{}", stage.name),
-                0,
-            )
-        };
+        let window_start = warmup_window(stage, rate);
+        let draws = |part: &str| draws(seed, stage, part);
         let warmup = within(&mut draws("warmup"), window_start, rate, process);
         let (window, measured) = match stage.extent {
             Extent::Duration(window) => (
@@ -42,7 +33,7 @@ impl Schedule {
                 within(&mut draws("measured"), window, rate, process),
             ),
             Extent::Requests(requests) => {
-                let window = stretch(requests);
+                let window = stretch(requests, rate);
                 (
                     window,
                     exactly(&mut draws("measured"), requests, window, process),
@@ -56,6 +47,37 @@ impl Schedule {
             window_end: window_start + window,
         }
     }
+
+    /// The schedule of a replay: its rows' own instants, after a warm-up of evenly spaced requests
+    /// at their mean rate.
+    pub(super) fn replay(seed: u64, stage: &Stage, replay: &Replay) -> Self {
+        let rate = Rps::try_new(replay.mean_rate());
+        let window_start = rate.map_or(stage.warmup.duration, |rate| warmup_window(stage, rate));
+        let warmup = rate.map_or(Vec::new(), |rate| {
+            let draws = &mut draws(seed, stage, "warmup");
+            within(draws, window_start, rate, ArrivalProcess::Constant)
+        });
+        let measured = replay.rows.iter().map(|row| window_start + row.at);
+        Self {
+            warmup,
+            measured: measured.collect(),
+            window_start,
+            window_end: window_start + replay.span,
+        }
+    }
+}
+
+fn draws(seed: u64, stage: &Stage, part: &str) -> Draws {
+    let purpose = format!("arrival/{part}/{}", stage.name);
+    Draws::new(&seed.to_string(), &purpose, 0)
+}
+
+fn warmup_window(stage: &Stage, rate: Rps) -> Nanos {
+    stretch(stage.warmup.requests, rate).max(stage.warmup.duration)
+}
+
+fn stretch(requests: u32, rate: Rps) -> Nanos {
+    Nanos::try_from_secs_f64(f64::from(requests) / rate.get()).unwrap_or(Nanos::ZERO)
 }
 
 fn within(draws: &mut Draws, window: Nanos, rate: Rps, process: ArrivalProcess) -> Vec<Nanos> {

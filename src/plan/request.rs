@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::seed::Draws;
-use crate::spec::{Class, Length};
+use crate::spec::{Class, Length, PrefixSharing, ReplayRow};
 
 /// Part of a stage that a request belongs to, by its `scheduled` instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,11 +53,7 @@ impl PlannedRequest {
         number: u32,
         classes: &[Class],
     ) -> Self {
-        let purpose = match phase {
-            Phase::Warmup => format!("request/warmup/{stage}"),
-            Phase::Measured => format!("request/{stage}"),
-        };
-        let mut draws = Draws::new(&seed.to_string(), &purpose, u64::from(number));
+        let mut draws = draws(seed, stage, phase, number);
         let class = pick(&mut draws, classes);
         let Class {
             input,
@@ -67,13 +63,7 @@ impl PlannedRequest {
         } = &classes[class];
         let input_tokens = length(&mut draws, *input);
         let output_tokens = length(&mut draws, *output);
-        let prefix = prefix.and_then(|sharing| {
-            let (carries, group) = (draws.unit(), draws.below(u64::from(sharing.groups)));
-            (carries < sharing.share).then_some(Prefix {
-                group: group as u32,
-                tokens: sharing.tokens,
-            })
-        });
+        let prefix = prefix.and_then(|sharing| shared(&mut draws, sharing));
         let least = prefix.map_or(1, |prefix| prefix.tokens + BEYOND_PREFIX);
         Self {
             phase,
@@ -84,6 +74,51 @@ impl PlannedRequest {
             prefix,
         }
     }
+
+    /// The request of the row with this number; a warm-up goes through the rows again and again.
+    ///
+    /// Lengths are the row's. One without blocks may carry its class's shared prefix, where there
+    /// is room for it. `rows` has some.
+    pub(super) fn replay(
+        seed: u64,
+        stage: &str,
+        phase: Phase,
+        number: u32,
+        classes: &[Class],
+        rows: &[ReplayRow],
+    ) -> Self {
+        let row = &rows[number as usize % rows.len()];
+        let sharing = classes[row.class as usize].prefix;
+        let fits = |prefix: &Prefix| {
+            row.blocks.is_empty() && prefix.tokens + BEYOND_PREFIX <= row.input_tokens
+        };
+        Self {
+            phase,
+            number,
+            class: row.class,
+            input_tokens: row.input_tokens,
+            output_tokens: row.output_tokens,
+            prefix: sharing
+                .and_then(|sharing| shared(&mut draws(seed, stage, phase, number), sharing))
+                .filter(fits),
+        }
+    }
+}
+
+fn draws(seed: u64, stage: &str, phase: Phase, number: u32) -> Draws {
+    let purpose = match phase {
+        Phase::Warmup => format!("request/warmup/{stage}"),
+        Phase::Measured => format!("request/{stage}"),
+    };
+    Draws::new(&seed.to_string(), &purpose, u64::from(number))
+}
+
+fn shared(draws: &mut Draws, sharing: PrefixSharing) -> Option<Prefix> {
+    let (carries, group) = (draws.unit(), draws.below(u64::from(sharing.groups)));
+    (carries < sharing.share).then_some(Prefix {
+        group: group as u32,
+        tokens: sharing.tokens,
+    })
 }
 
 fn pick(draws: &mut Draws, classes: &[Class]) -> usize {
@@ -116,7 +151,8 @@ fn length(draws: &mut Draws, length: Length) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{PrefixSharing, Slo};
+    use crate::spec::Slo;
+    use crate::unit::Nanos;
 
     fn class(name: &str, weight: f64, input: Length) -> Class {
         Class {
@@ -208,5 +244,38 @@ mod tests {
         )];
         let warmup = PlannedRequest::draw(42, "steady", Phase::Warmup, 0, &classes);
         assert_ne!(warmup.input_tokens, draw(&classes, 0).input_tokens);
+    }
+
+    #[test]
+    fn a_replayed_request_has_its_rows_lengths() {
+        let mut shared = class("a", 1.0, Length::Fixed(20));
+        shared.prefix = Some(PrefixSharing {
+            tokens: 64,
+            groups: 4,
+            share: 1.0,
+        });
+        let row = |input_tokens, blocks: &[u64]| ReplayRow {
+            at: Nanos::ZERO,
+            class: 0,
+            input_tokens,
+            output_tokens: 7,
+            blocks: blocks.to_vec(),
+        };
+        let rows = [row(79, &[]), row(80, &[]), row(600, &[1])];
+        let replay = |phase, number| {
+            let classes = std::slice::from_ref(&shared);
+            PlannedRequest::replay(42, "day", phase, number, classes, &rows)
+        };
+        // A shared prefix where there is room for it, and never beside blocks.
+        let carries: Vec<bool> = (0..3)
+            .map(|number| replay(Phase::Measured, number).prefix.is_some())
+            .collect();
+        assert_eq!(carries, [false, true, false]);
+        // The warm-up goes through the rows again and again.
+        let again = replay(Phase::Warmup, 5);
+        assert_eq!(
+            (again.number, again.input_tokens, again.output_tokens),
+            (5, 600, 7)
+        );
     }
 }

@@ -179,6 +179,7 @@ impl Sitting {
                 workload_digest: self.spec.workload_digest(),
                 text: self.spec.text.clone(),
                 select: self.spec.select.clone(),
+                replays: self.spec.replays(),
             },
             trace_digest: self.plan.trace_digest(),
             salt: salt.as_str().to_owned(),

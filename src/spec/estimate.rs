@@ -73,35 +73,66 @@ impl Workload {
     }
 }
 
+impl Arrival {
+    /// Requests per second on average where the clock decides; `None` where users do.
+    pub fn mean_rate(&self) -> Option<f64> {
+        match self {
+            Self::Closed { .. } => None,
+            Self::Open { rate, .. } => Some(rate.get()),
+            Self::Trace(replay) => Some(replay.mean_rate()),
+        }
+    }
+
+    /// Whether the clock decides when requests leave.
+    pub const fn is_open(&self) -> bool {
+        match self {
+            Self::Closed { .. } => false,
+            Self::Open { .. } | Self::Trace(_) => true,
+        }
+    }
+}
+
 impl Stage {
     /// Requests in the measured window; `None` where the target's speed decides.
     ///
     /// An open stage of 8/s over 180 s has 1,440.
     pub fn expected_requests(&self) -> Option<f64> {
-        match (self.extent, self.arrival) {
-            (Extent::Requests(requests), _) => Some(f64::from(requests)),
-            (Extent::Duration(window), Arrival::Open { rate, .. }) => {
-                Some(rate.get() * window.as_secs_f64())
-            }
-            (Extent::Duration(_), Arrival::Closed { .. }) => None,
+        match self.extent {
+            Extent::Requests(requests) => Some(f64::from(requests)),
+            Extent::Duration(window) => Some(self.arrival.mean_rate()? * window.as_secs_f64()),
         }
+    }
+
+    /// The same of one class, or of all.
+    pub fn expected_requests_of(&self, class: Option<&str>, workload: &Workload) -> Option<f64> {
+        let all = self.expected_requests()?;
+        Some(match (class, &self.arrival) {
+            (None, _) => all,
+            (Some(class), Arrival::Trace(replay)) => {
+                let played = replay.classes.get(class);
+                played.map_or(0.0, |played| f64::from(played.requests))
+            }
+            (Some(class), _) => all * workload.share(class),
+        })
     }
 
     /// How long warm-up and window last when a request takes `latency`; the drain comes on top.
     ///
     /// Where the clock decides, the latency has no influence.
     pub fn expected_duration(&self, latency: Nanos) -> Nanos {
-        let pace = match self.arrival {
-            Arrival::Closed { users, .. } => latency.as_secs_f64() / f64::from(users),
+        let pace = match &self.arrival {
+            Arrival::Closed { users, .. } => latency.as_secs_f64() / f64::from(*users),
             Arrival::Open { rate, .. } => 1.0 / rate.get(),
+            Arrival::Trace(replay) => 1.0 / replay.mean_rate(),
         };
         let stretch = |requests: u32| {
             Nanos::try_from_secs_f64(f64::from(requests) * pace).unwrap_or(Nanos::new(u64::MAX))
         };
         let warmup = self.warmup.duration.max(stretch(self.warmup.requests));
-        let window = match self.extent {
-            Extent::Requests(requests) => stretch(requests),
-            Extent::Duration(window) => window,
+        let window = match (self.extent, &self.arrival) {
+            (_, Arrival::Trace(replay)) => replay.span,
+            (Extent::Requests(requests), _) => stretch(requests),
+            (Extent::Duration(window), _) => window,
         };
         warmup + window
     }
@@ -109,7 +140,7 @@ impl Stage {
     /// Whether the clock alone decides how long the stage lasts.
     pub const fn has_fixed_duration(&self) -> bool {
         match self.arrival {
-            Arrival::Open { .. } => true,
+            Arrival::Open { .. } | Arrival::Trace(_) => true,
             Arrival::Closed { .. } => {
                 matches!(self.extent, Extent::Duration(_)) && self.warmup.requests == 0
             }

@@ -13,6 +13,7 @@ mod limit;
 mod lower;
 mod model;
 mod node;
+mod replay;
 mod select;
 mod values;
 mod variables;
@@ -32,6 +33,7 @@ pub use model::{
     Length, Policy, PrefixSharing, Repeats, Slo, SloClause, Spec, Stage, StopWhen, Target,
     TargetPlace, Timeouts, Warmup, Workload,
 };
+pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp, TraceAsk, TraceText, Traces};
 pub use select::SelectError;
 
 /// This version, which `requires` in a spec is held against.
@@ -49,16 +51,17 @@ pub struct Parsed {
 /// Reads a spec.
 ///
 /// `environment` gives the values of variables; only `${…}` in the values of `target` asks for
-/// any. An error holds every mistake and warning in the order of the text, at least one of them an
-/// error, and never a variable's value.
+/// any. `traces` gives the text of each trace that a stage replays. An error holds every mistake and
+/// warning in the order of the text, at least one of them an error, and never a variable's value.
 pub fn parse(
     source: &Source,
     environment: &dyn Fn(&str) -> Option<String>,
+    traces: Traces<'_>,
 ) -> Result<Parsed, Vec<Diagnostic>> {
     let mut out = diagnostics::Diagnostics::default();
     let spec = yaml::read(&source.text, &mut out).and_then(|mut root| {
         variables::expand(&mut root, environment, &mut out);
-        lower::lower(&root, &source.text, &mut out)
+        lower::lower(&root, &source.text, traces, &mut out)
     });
     match spec {
         Some(spec) if !out.has_errors() => Ok(Parsed {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::limit::Limit;
+use super::replay::{Replay, ReplayStamp};
 use crate::ident::{Digest, Name};
 use crate::metric::Cell;
 use crate::provenance::{Declared, PinPath};
@@ -56,6 +57,17 @@ impl Spec {
             self.target.api,
             &self.timeouts,
         ))
+    }
+
+    /// What a run keeps of the traces, so that its spec can be read without them.
+    pub fn replays(&self) -> Vec<ReplayStamp> {
+        self.stages
+            .iter()
+            .filter_map(|stage| match &stage.arrival {
+                Arrival::Trace(replay) => Some(replay.stamp(&stage.name)),
+                Arrival::Closed { .. } | Arrival::Open { .. } => None,
+            })
+            .collect()
     }
 }
 
@@ -257,7 +269,7 @@ pub struct StopWhen {
 }
 
 /// How requests come.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrival {
     /// Users who send their next request when the last one has ended.
@@ -275,6 +287,8 @@ pub enum Arrival {
         /// How the gaps are distributed.
         process: ArrivalProcess,
     },
+    /// By the clock too, as they once came.
+    Trace(Box<Replay>),
 }
 
 /// How the gaps between open-loop requests are distributed.

@@ -97,7 +97,9 @@ gate:
             path: "spec.yaml".to_owned(),
             text: text.to_owned(),
         };
-        parse(&source, &|_| None).unwrap().spec
+        parse(&source, &|_| None, &|_| Err("no traces here".to_owned()))
+            .unwrap()
+            .spec
     }
 
     #[test]

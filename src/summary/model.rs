@@ -10,7 +10,7 @@ use crate::metric::{Metric, Quantile};
 use crate::plan::PromptCalibration;
 use crate::provenance::Pins;
 use crate::sample::{EngineQueue, OutcomeKind, StopReason, TokenSource};
-use crate::spec::SloClause;
+use crate::spec::{ReplayStamp, SloClause};
 
 /// Format tag of a run file: name and major version.
 pub const RUN_FORMAT: &str = "infergate.run/1";
@@ -108,6 +108,9 @@ pub struct SpecStamp {
     /// Labels that were selected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub select: Vec<String>,
+    /// What it takes from the traces that it replays.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replays: Vec<ReplayStamp>,
 }
 
 /// Who measured.

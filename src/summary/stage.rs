@@ -43,10 +43,11 @@ pub fn summarise_stage(
         quantiles,
         ..
     } = context;
-    let (users, rate, from_schedule) = match stage.arrival {
-        Arrival::Closed { users, .. } => (Some(users), None, false),
-        Arrival::Open { rate, .. } => (None, Some(rate.get()), true),
+    let users = match stage.arrival {
+        Arrival::Closed { users, .. } => Some(users),
+        Arrival::Open { .. } | Arrival::Trace(_) => None,
     };
+    let from_schedule = stage.arrival.is_open();
     let frame = Frame {
         start: observation.window_start,
         end: observation.window_end,
@@ -70,7 +71,7 @@ pub fn summarise_stage(
         name: stage.name.clone(),
         from_schedule,
         users,
-        rate_rps: rate,
+        rate_rps: stage.arrival.mean_rate(),
         window_s: frame.seconds(),
         invalid: Vec::new(),
         settling: settling(records, frame),

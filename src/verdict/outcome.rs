@@ -226,7 +226,12 @@ fn caveats(context: &Context<'_>, screened: &Screened) -> Vec<String> {
         );
     }
     if context.replay.noisy {
-        caveats.push("this session is noisier than the archive: archive prior dropped".to_owned());
+        let text = if comparison.sessions == 0 {
+            "this session is noisier than assumed: only its own scatter counts"
+        } else {
+            "this session is noisier than the archive: archive prior dropped"
+        };
+        caveats.push(text.to_owned());
     }
     let work: Vec<String> = comparison
         .cells

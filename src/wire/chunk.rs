@@ -1,7 +1,7 @@
 //! JSON of one stream event, or of a whole answer, to what a load client needs of it.
 //!
-//! Text is never kept: a string is looked at for being empty and passed over, so a chunk costs no
-//! allocation. Every field may be absent, `null` or of another type than expected, and unknown
+//! Text is never copied: a string is looked at for being empty and passed over, so a chunk costs
+//! no allocation. Every field may be absent, `null` or of another type than expected, and unknown
 //! fields are passed over; only text that is no JSON object is an error.
 
 use std::fmt;
@@ -9,13 +9,16 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::key::Key;
 use super::lenient::{Any, Lenient, any, skip};
 
 /// What one event of a stream, or a whole answer, brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Chunk {
+pub struct Chunk<'a> {
     /// Tokens, if it bears any.
     pub tokens: Option<TokenKind>,
+    /// The text that bears them, where it is one string and stands in the JSON without escapes.
+    pub text: Option<&'a str>,
     /// Why generation ended, if it says so.
     pub finish: Option<FinishReason>,
     /// Token counts, if it has them.
@@ -60,9 +63,9 @@ pub struct Usage {
 #[error("malformed JSON: {0}")]
 pub struct Malformed(#[from] serde_json::Error);
 
-impl Chunk {
+impl<'a> Chunk<'a> {
     /// Reads one `data` value of a stream, or the body of a whole answer.
-    pub fn parse(json: &[u8]) -> Result<Self, Malformed> {
+    pub fn parse(json: &'a [u8]) -> Result<Self, Malformed> {
         Ok(serde_json::from_slice(json)?)
     }
 }
@@ -87,17 +90,17 @@ pub fn error_text(json: &[u8]) -> String {
         .map_or_else(whole, str::to_owned)
 }
 
-impl<'de> Deserialize<'de> for Chunk {
+impl<'de> Deserialize<'de> for Chunk<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ObjectVisitor;
         impl<'de> Visitor<'de> for ObjectVisitor {
-            type Value = Chunk;
+            type Value = Chunk<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Chunk, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Chunk<'de>, A::Error> {
                 Chunk::object(map)
             }
         }
@@ -105,14 +108,15 @@ impl<'de> Deserialize<'de> for Chunk {
     }
 }
 
-impl Lenient for Chunk {
-    fn object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+impl<'de> Lenient<'de> for Chunk<'de> {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut chunk = Self::default();
+        let mut all = Tokens::default();
         while let Some(key) = map.next_key::<Key>()? {
             match key {
                 Key::Choices => {
                     let Choices { tokens, finish } = any(&mut map)?;
-                    chunk.tokens = chunk.tokens.max(tokens);
+                    all = all.and(tokens);
                     chunk.finish = finish.or(chunk.finish);
                 }
                 Key::Usage => chunk.usage = any::<Option<Usage>, A>(&mut map)?.or(chunk.usage),
@@ -122,40 +126,90 @@ impl Lenient for Chunk {
                 _ => skip(&mut map)?,
             }
         }
+        chunk.tokens = all.kind;
+        chunk.text = match all.text {
+            Text::One(text) => Some(text),
+            Text::None | Text::Unclear => None,
+        };
         Ok(chunk)
+    }
+}
+
+/// Tokens found so far, and the text that bears them.
+#[derive(Clone, Copy, Default)]
+struct Tokens<'a> {
+    kind: Option<TokenKind>,
+    text: Text<'a>,
+}
+
+#[derive(Clone, Copy, Default)]
+enum Text<'a> {
+    #[default]
+    None,
+    One(&'a str),
+    /// Several, or one with escapes.
+    Unclear,
+}
+
+impl<'a> Tokens<'a> {
+    fn of(kind: TokenKind, Filled(text): Filled<'a>) -> Self {
+        let kind = match text {
+            Text::None => None,
+            Text::One(_) | Text::Unclear => Some(kind),
+        };
+        Self { kind, text }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            kind: self.kind.max(other.kind),
+            text: self.text.and(other.text),
+        }
+    }
+}
+
+impl Text<'_> {
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::None, text) | (text, Self::None) => text,
+            _ => Self::Unclear,
+        }
     }
 }
 
 /// All choices of a chunk together, or one.
 #[derive(Default)]
-struct Choices {
-    tokens: Option<TokenKind>,
+struct Choices<'a> {
+    tokens: Tokens<'a>,
     finish: Option<FinishReason>,
 }
 
-impl Lenient for Choices {
-    fn list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+impl<'de> Lenient<'de> for Choices<'de> {
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         let mut all = Self::default();
         while let Some(Any(one)) = list.next_element::<Any<Self>>()? {
-            all.tokens = all.tokens.max(one.tokens);
+            all.tokens = all.tokens.and(one.tokens);
             all.finish = one.finish.or(all.finish);
         }
         Ok(all)
     }
 
-    fn object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut choice = Self::default();
         while let Some(key) = map.next_key::<Key>()? {
             let tokens = match key {
-                Key::Delta | Key::Message => any::<Delta, A>(&mut map)?.0,
-                Key::Text => any::<Filled, A>(&mut map)?.of(TokenKind::Answer),
+                Key::Delta | Key::Message => any::<Delta<'_>, A>(&mut map)?.0,
+                Key::Text => Tokens::of(TokenKind::Answer, any(&mut map)?),
                 Key::FinishReason => {
                     choice.finish = any::<Option<FinishReason>, A>(&mut map)?.or(choice.finish);
-                    None
+                    continue;
                 }
-                _ => skip(&mut map).map(|()| None)?,
+                _ => {
+                    skip(&mut map)?;
+                    continue;
+                }
             };
-            choice.tokens = choice.tokens.max(tokens);
+            choice.tokens = choice.tokens.and(tokens);
         }
         Ok(choice)
     }
@@ -163,51 +217,59 @@ impl Lenient for Choices {
 
 /// The tokens of a `delta` or a `message`.
 #[derive(Default)]
-struct Delta(Option<TokenKind>);
+struct Delta<'a>(Tokens<'a>);
 
-impl Lenient for Delta {
-    fn object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut tokens = None;
+impl<'de> Lenient<'de> for Delta<'de> {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut tokens = Tokens::default();
         while let Some(key) = map.next_key::<Key>()? {
-            tokens = tokens.max(match key {
-                Key::Answer => any::<Filled, A>(&mut map)?.of(TokenKind::Answer),
-                Key::Reasoning => any::<Filled, A>(&mut map)?.of(TokenKind::Reasoning),
-                Key::ToolCalls => any::<ToolCalls, A>(&mut map)?.0.of(TokenKind::Answer),
-                _ => skip(&mut map).map(|()| None)?,
+            tokens = tokens.and(match key {
+                Key::Answer => Tokens::of(TokenKind::Answer, any(&mut map)?),
+                Key::Reasoning => Tokens::of(TokenKind::Reasoning, any(&mut map)?),
+                Key::ToolCalls => {
+                    Tokens::of(TokenKind::Answer, any::<ToolCalls<'_>, A>(&mut map)?.0)
+                }
+                _ => {
+                    skip(&mut map)?;
+                    continue;
+                }
             });
         }
         Ok(Self(tokens))
     }
 }
 
-/// Whether any tool call has a `function` with a name or arguments: the list, or one call.
+/// The names and arguments of tool calls: the list, one call, or its `function`.
 #[derive(Default)]
-struct ToolCalls(Filled);
+struct ToolCalls<'a>(Filled<'a>);
 
-impl Lenient for ToolCalls {
-    fn list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
-        let mut filled = false;
+impl<'de> Lenient<'de> for ToolCalls<'de> {
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+        let mut all = Text::None;
         while let Some(Any(Self(Filled(call)))) = list.next_element()? {
-            filled |= call;
+            all = all.and(call);
         }
-        Ok(Self(Filled(filled)))
+        Ok(Self(Filled(all)))
     }
 
-    fn object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut filled = false;
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut all = Text::None;
         while let Some(key) = map.next_key::<Key>()? {
-            match key {
-                Key::Function => filled |= any::<Self, A>(&mut map)?.0.0,
-                Key::NameOrArguments => filled |= any::<Filled, A>(&mut map)?.0,
-                _ => skip(&mut map)?,
-            }
+            all = all.and(match key {
+                Key::Function => any::<Self, A>(&mut map)?.0.0,
+                Key::NameOrArguments => any::<Filled<'_>, A>(&mut map)?.0,
+                _ => {
+                    skip(&mut map)?;
+                    continue;
+                }
+            });
         }
-        Ok(Self(Filled(filled)))
+        Ok(Self(Filled(all)))
     }
 }
 
-impl Lenient for Option<Usage> {
-    fn object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+impl<'de> Lenient<'de> for Option<Usage> {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut usage = Usage::default();
         while let Some(key) = map.next_key::<Key>()? {
             match key {
@@ -225,7 +287,7 @@ impl Lenient for Option<Usage> {
     }
 }
 
-impl Lenient for Option<FinishReason> {
+impl Lenient<'_> for Option<FinishReason> {
     fn text(word: &str) -> Self {
         match word {
             "" => None,
@@ -236,25 +298,31 @@ impl Lenient for Option<FinishReason> {
     }
 }
 
-impl Lenient for Option<u32> {
+impl Lenient<'_> for Option<u32> {
     fn number(count: u64) -> Self {
         u32::try_from(count).ok()
     }
 }
 
-/// Whether a string is there and not empty.
-#[derive(Default, Clone, Copy)]
-struct Filled(bool);
+/// A string, if it is there and not empty.
+#[derive(Clone, Copy, Default)]
+struct Filled<'a>(Text<'a>);
 
-impl Filled {
-    fn of(self, kind: TokenKind) -> Option<TokenKind> {
-        self.0.then_some(kind)
-    }
-}
-
-impl Lenient for Filled {
+impl<'de> Lenient<'de> for Filled<'de> {
     fn text(text: &str) -> Self {
-        Self(!text.is_empty())
+        Self(if text.is_empty() {
+            Text::None
+        } else {
+            Text::Unclear
+        })
+    }
+
+    fn borrowed(text: &'de str) -> Self {
+        Self(if text.is_empty() {
+            Text::None
+        } else {
+            Text::One(text)
+        })
     }
 }
 
@@ -262,7 +330,7 @@ impl Lenient for Filled {
 #[derive(Default)]
 struct Present(bool);
 
-impl Lenient for Present {
+impl<'de> Lenient<'de> for Present {
     fn boolean(value: bool) -> Self {
         Self(value)
     }
@@ -275,12 +343,12 @@ impl Lenient for Present {
         Self(!text.is_empty())
     }
 
-    fn list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Self(true))
     }
 
-    fn object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Self(true))
     }
@@ -290,70 +358,9 @@ impl Lenient for Present {
 #[derive(Default)]
 struct ErrorWord(bool);
 
-impl Lenient for ErrorWord {
+impl Lenient<'_> for ErrorWord {
     fn text(word: &str) -> Self {
         Self(word == "error")
-    }
-}
-
-/// The keys that are looked at, at whatever depth, without keeping their text.
-enum Key {
-    Choices,
-    Usage,
-    Error,
-    Object,
-    Delta,
-    Message,
-    Text,
-    FinishReason,
-    Answer,
-    Reasoning,
-    ToolCalls,
-    Function,
-    NameOrArguments,
-    PromptTokens,
-    CompletionTokens,
-    PromptDetails,
-    CachedTokens,
-    Unknown,
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct KeyVisitor;
-
-        impl Visitor<'_> for KeyVisitor {
-            type Value = Key;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-
-            fn visit_str<E>(self, key: &str) -> Result<Key, E> {
-                Ok(match key {
-                    "choices" => Key::Choices,
-                    "usage" => Key::Usage,
-                    "error" => Key::Error,
-                    "object" => Key::Object,
-                    "delta" => Key::Delta,
-                    "message" => Key::Message,
-                    "text" => Key::Text,
-                    "finish_reason" => Key::FinishReason,
-                    "content" | "refusal" => Key::Answer,
-                    "reasoning_content" | "reasoning" => Key::Reasoning,
-                    "tool_calls" => Key::ToolCalls,
-                    "function" => Key::Function,
-                    "name" | "arguments" => Key::NameOrArguments,
-                    "prompt_tokens" => Key::PromptTokens,
-                    "completion_tokens" => Key::CompletionTokens,
-                    "prompt_tokens_details" => Key::PromptDetails,
-                    "cached_tokens" => Key::CachedTokens,
-                    _ => Key::Unknown,
-                })
-            }
-        }
-
-        deserializer.deserialize_identifier(KeyVisitor)
     }
 }
 

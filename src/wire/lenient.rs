@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// A type that takes what it can use of any JSON value and is its default otherwise.
-pub(super) trait Lenient: Default {
+pub(super) trait Lenient<'de>: Default {
     fn boolean(_: bool) -> Self {
         Self::default()
     }
@@ -20,19 +20,24 @@ pub(super) trait Lenient: Default {
         Self::default()
     }
 
-    fn list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+    /// A string that stands in the input as it is, without escapes.
+    fn borrowed(text: &'de str) -> Self {
+        Self::text(text)
+    }
+
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Self::default())
     }
 
-    fn object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+    fn object<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Self::default())
     }
 }
 
 /// The value of the key just read, whatever its type.
-pub(super) fn any<'de, T: Lenient, A: MapAccess<'de>>(map: &mut A) -> Result<T, A::Error> {
+pub(super) fn any<'de, T: Lenient<'de>, A: MapAccess<'de>>(map: &mut A) -> Result<T, A::Error> {
     Ok(map.next_value::<Any<T>>()?.0)
 }
 
@@ -44,11 +49,11 @@ pub(super) fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> 
 /// Reads any JSON value as a `T`.
 pub(super) struct Any<T>(pub(super) T);
 
-impl<'de, T: Lenient> Deserialize<'de> for Any<T> {
+impl<'de, T: Lenient<'de>> Deserialize<'de> for Any<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct AnyVisitor<T>(PhantomData<T>);
 
-        impl<'de, T: Lenient> Visitor<'de> for AnyVisitor<T> {
+        impl<'de, T: Lenient<'de>> Visitor<'de> for AnyVisitor<T> {
             type Value = T;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,6 +78,10 @@ impl<'de, T: Lenient> Deserialize<'de> for Any<T> {
 
             fn visit_str<E>(self, value: &str) -> Result<T, E> {
                 Ok(T::text(value))
+            }
+
+            fn visit_borrowed_str<E>(self, value: &'de str) -> Result<T, E> {
+                Ok(T::borrowed(value))
             }
 
             fn visit_unit<E>(self) -> Result<T, E> {

@@ -3,8 +3,10 @@
 //! Pure: no sockets, no clock. Instants come in with the bytes.
 
 pub mod chunk;
+mod key;
 mod lenient;
 pub mod prometheus;
+mod repeat;
 pub mod request;
 pub mod sse;
 mod stream;

@@ -1,6 +1,7 @@
 //! One answer as it arrives: bytes with their instants to token events, usage and outcome.
 
 use super::chunk::{Chunk, FinishReason, TokenKind, Usage, error_text};
+use super::repeat::Repeat;
 use super::sse::{Event, MAX_BYTES, Parser};
 use crate::sample::{Outcome, TimeoutPhase, TokenSource};
 use crate::unit::Nanos;
@@ -31,6 +32,7 @@ struct Seen {
     done: Option<Nanos>,
     failure: Option<Failure>,
     bytes: u64,
+    repeat: Repeat,
 }
 
 #[derive(Debug)]
@@ -240,6 +242,9 @@ impl Seen {
 
     /// Takes one chunk but for the instant of its tokens, whose kind it returns.
     fn chunk(&mut self, at: Nanos, json: &[u8]) -> Option<TokenKind> {
+        if let Some(chunk) = self.repeat.chunk(json) {
+            return chunk.tokens;
+        }
         let chunk = match Chunk::parse(json) {
             Ok(chunk) => chunk,
             Err(error) => {
@@ -256,6 +261,7 @@ impl Seen {
             self.fail(at, || error_text(json));
             return None;
         }
+        self.repeat.learn(json, &chunk);
         self.finish = chunk.finish.or(self.finish);
         if let Some(usage) = chunk.usage {
             self.usage = Usage {

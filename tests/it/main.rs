@@ -9,3 +9,4 @@ mod compare;
 mod run;
 mod stages;
 mod support;
+mod trace;

@@ -18,6 +18,8 @@ pub(super) enum Do {
     Close,
     /// Ends the connection with a reset.
     Reset,
+    /// Ends the connection when the next request comes, without a word to it.
+    CloseOnNext,
 }
 
 /// What a server does for one request.
@@ -53,6 +55,7 @@ struct Seen {
     requests: watch::Sender<u32>,
     in_flight: AtomicU32,
     most_in_flight: AtomicU32,
+    heads: Mutex<Vec<String>>,
     bodies: Mutex<Vec<String>>,
 }
 
@@ -89,6 +92,16 @@ impl Server {
         self.seen.bodies.lock().unwrap().clone()
     }
 
+    /// The values of a header (lowercase) in the requests that have it.
+    pub(super) fn values(&self, header: &str) -> Vec<String> {
+        let heads = self.seen.heads.lock().unwrap();
+        let lines = heads.iter().flat_map(|head| head.lines());
+        lines
+            .filter_map(|line| line.strip_prefix(header)?.strip_prefix(": "))
+            .map(str::to_owned)
+            .collect()
+    }
+
     /// Waits until so many requests have come.
     pub(super) async fn reached(&self, requests: u32) {
         let mut seen = self.seen.requests.subscribe();
@@ -110,7 +123,8 @@ async fn serve(
     reply: Arc<impl Fn(u32) -> Reply + Send + Sync + 'static>,
 ) {
     stream.set_nodelay(true).unwrap();
-    while let Some(body) = request(&mut stream).await {
+    while let Some((head, body)) = request(&mut stream).await {
+        seen.heads.lock().unwrap().push(head);
         seen.bodies.lock().unwrap().push(body);
         let level = seen.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
         seen.most_in_flight.fetch_max(level, Ordering::SeqCst);
@@ -134,6 +148,10 @@ async fn serve(
                 }
                 Do::Wait(gate) => gate.opened().await,
                 Do::Close => return,
+                Do::CloseOnNext => {
+                    request(&mut stream).await;
+                    return;
+                }
                 Do::Reset => {
                     stream.set_zero_linger().unwrap();
                     return;
@@ -143,8 +161,8 @@ async fn serve(
     }
 }
 
-/// The body of the next request; `None` when the client is gone.
-async fn request(stream: &mut TcpStream) -> Option<String> {
+/// The head (in lowercase) and the body of the next request; `None` when the client is gone.
+async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut bytes = Vec::new();
     loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -154,7 +172,8 @@ async fn request(stream: &mut TcpStream) -> Option<String> {
                 .find_map(|line| line.strip_prefix("content-length: "))
                 .map_or(0, |length| length.parse().unwrap());
             if bytes.len() >= end + 4 + length {
-                return Some(String::from_utf8(bytes[end + 4..].to_vec()).unwrap());
+                let body = String::from_utf8(bytes[end + 4..].to_vec()).unwrap();
+                return Some((head, body));
             }
         }
         if stream.read_buf(&mut bytes).await.ok()? == 0 {
@@ -208,4 +227,11 @@ pub(super) fn good() -> Vec<u8> {
         end(),
     ]
     .concat()
+}
+
+/// The same, and the connection's last.
+pub(super) fn last_good() -> Vec<u8> {
+    let text = String::from_utf8(good()).unwrap();
+    text.replacen("\r\n\r\n", "\r\nconnection: close\r\n\r\n", 1)
+        .into_bytes()
 }

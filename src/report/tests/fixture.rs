@@ -37,6 +37,7 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
             workload_digest: Digest::of(b"workload"),
             text,
             select: Vec::new(),
+            replays: Vec::new(),
         },
         trace_digest: Digest::of(b"trace"),
         salt: "harbour lantern".to_owned(),

@@ -20,7 +20,11 @@ fn plan(seed: u32, rate: u32) -> Plan {
         path: "demo.yaml".to_owned(),
         text,
     };
-    Plan::expand(&crate::spec::parse(&source, &|_| None).unwrap().spec)
+    Plan::expand(
+        &crate::spec::parse(&source, &|_| None, &|_| Err("no traces here".to_owned()))
+            .unwrap()
+            .spec,
+    )
 }
 
 /// The demo's stage as the engine of this seed would serve it.

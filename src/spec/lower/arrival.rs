@@ -24,11 +24,12 @@ const OPEN: Shape = Shape {
 /// Users of one stage at most.
 const MOST_USERS: u32 = 100_000;
 /// `sweep@8` for the step of 8 users or 8/s.
-pub(super) fn step_name(name: &str, arrival: Arrival, sweep: bool) -> String {
+pub(super) fn step_name(name: &str, arrival: &Arrival, sweep: bool) -> String {
     match arrival {
         _ if !sweep => name.to_owned(),
         Arrival::Closed { users, .. } => format!("{name}@{users}"),
         Arrival::Open { rate, .. } => format!("{name}@{}", rate.get()),
+        Arrival::Trace(_) => name.to_owned(),
     }
 }
 

@@ -17,6 +17,7 @@ mod stopping;
 mod support;
 mod target;
 mod timeouts;
+mod trace;
 mod warmup;
 mod workload;
 
@@ -26,6 +27,7 @@ use super::diagnostics::Diagnostics;
 use super::fields::{self, Fields, Shape};
 use super::model::Spec;
 use super::node::Node;
+use super::replay::Traces;
 use super::values;
 
 const SHAPE: Shape = Shape {
@@ -53,7 +55,12 @@ const SHAPE: Shape = Shape {
 const FORMAT: u32 = 1;
 
 /// The whole spec; `None` where anything is wrong, with the reasons noted.
-pub(super) fn lower(root: &Node, source: &str, out: &mut Diagnostics) -> Option<Spec> {
+pub(super) fn lower(
+    root: &Node,
+    source: &str,
+    traces: Traces<'_>,
+    out: &mut Diagnostics,
+) -> Option<Spec> {
     let fields = Fields::open(root, "the spec", &SHAPE, out)?;
     format(&fields, out);
     requires(&fields, out);
@@ -63,9 +70,15 @@ pub(super) fn lower(root: &Node, source: &str, out: &mut Diagnostics) -> Option<
     let target = target::lower(&fields, out);
     let pins = pins::lower(&fields, target.as_ref(), out);
     let request = request::lower(&fields, out);
-    let classes = workload::Classes::lower(&fields, pins::max_model_len(&pins.declared), out);
+    let model_len = pins::max_model_len(&pins.declared);
+    let classes = workload::Classes::lower(&fields, model_len, out);
     let timeouts = timeouts::lower(&fields, &classes, out);
-    let stages = stages::Stages::lower(&fields, &classes, out);
+    let around = trace::Around {
+        classes: &classes,
+        model_len,
+        traces,
+    };
+    let stages = stages::Stages::lower(&fields, &around, out);
     let gate = gate::lower(&fields, &classes, &stages, out);
     if let Some(gate) = &gate {
         stages.warn_short_warmup(gate, target.as_ref(), out);

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::workload::{Classes, duplicate_name, named};
-use super::{arrival, stopping, warmup};
+use super::workload::{duplicate_name, named};
+use super::{arrival, stopping, trace, warmup};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape};
 use crate::spec::model::{Arrival, Extent, Gate, Stage, Target, TargetPlace};
@@ -17,6 +17,7 @@ const SHAPE: Shape = Shape {
         "name",
         "closed",
         "open",
+        "trace",
         "duration",
         "requests",
         "warmup",
@@ -28,7 +29,6 @@ const SHAPE: Shape = Shape {
         "labels",
     ],
     later: &[
-        "trace",
         "burst",
         "ramp",
         "only",
@@ -49,6 +49,8 @@ const TIMES_LITTLE: f64 = 4.0;
 const LONGEST: Nanos = Nanos::from_secs(7 * 24 * 3600);
 /// How long the end of a stage waits where the spec says nothing.
 const DRAIN: Nanos = Nanos::from_secs(60);
+/// The ways in which requests may come.
+const KINDS: [&str; 3] = ["closed", "open", "trace"];
 /// The stages as far as they could be read.
 pub(super) struct Stages {
     drafts: Vec<Draft>,
@@ -72,15 +74,20 @@ pub(super) struct Draft {
 
 impl Stages {
     /// Reads `stages`.
-    pub(super) fn lower(fields: &Fields<'_>, classes: &Classes, out: &mut Diagnostics) -> Self {
+    pub(super) fn lower(
+        fields: &Fields<'_>,
+        around: &trace::Around<'_>,
+        out: &mut Diagnostics,
+    ) -> Self {
         let items = fields
             .need("stages", EXAMPLE, out)
             .and_then(|node| values::items(node, "`stages`", EXAMPLE, out))
             .unwrap_or_default();
         let mut stages = Self { drafts: Vec::new() };
-        let latency = classes.workload().map(|workload| workload.latency_at_slo());
+        let workload = around.classes.workload();
+        let latency = workload.map(|workload| workload.latency_at_slo());
         for item in items {
-            let draft = stage(item, latency, &stages, out);
+            let draft = stage(item, around, latency, &stages, out);
             stages.drafts.push(draft);
         }
         stages
@@ -145,7 +152,13 @@ impl Stages {
     }
 }
 
-fn stage(node: &Node, latency: Option<Nanos>, before: &Stages, out: &mut Diagnostics) -> Draft {
+fn stage(
+    node: &Node,
+    around: &trace::Around<'_>,
+    latency: Option<Nanos>,
+    before: &Stages,
+    out: &mut Diagnostics,
+) -> Draft {
     let mut draft = Draft {
         name: None,
         gate: None,
@@ -177,22 +190,34 @@ fn stage(node: &Node, latency: Option<Nanos>, before: &Stages, out: &mut Diagnos
         draft.gate = values::boolean(node, "`gate`", "gate: false", out);
     }
     // An arrival that a later version reads is said already; it is no missing one.
-    let later = ["trace", "burst", "ramp"].iter().any(|key| fields.has(key));
-    let kind = if later && !fields.has("closed") && !fields.has("open") {
+    let later = ["burst", "ramp"].iter().any(|key| fields.has(key));
+    let kind = if later && !KINDS.iter().any(|key| fields.has(key)) {
         None
     } else {
-        fields.exactly_one(&["closed", "open"], arrival::EXAMPLE, out)
+        fields.exactly_one(&KINDS, arrival::EXAMPLE, out)
     };
     let arrivals = match kind {
         Some("closed") => fields
             .get("closed", out)
             .and_then(|node| arrival::closed(node, &whole, &mut draft.sweep, out)),
-        Some(_) => fields
+        Some("open") => fields
             .get("open", out)
             .and_then(|node| arrival::open(node, &whole, &mut draft.sweep, out)),
+        Some(_) => fields.get("trace", out).and_then(|node| {
+            let stage = draft.name.as_deref().unwrap_or_default();
+            let replay = trace::lower(node, stage, &whole, around, out)?;
+            Some(vec![Arrival::Trace(Box::new(replay))])
+        }),
         None => None,
     };
-    let extent = if later && !fields.has("duration") && !fields.has("requests") {
+    let extent = if let (Some([Arrival::Trace(replay)]), Some(span)) =
+        (arrivals.as_deref(), fields.key_span("trace"))
+    {
+        trace::refuse_extent(&fields, out).then(|| (Extent::Requests(replay.requests()), span))
+    } else if kind == Some("trace") {
+        trace::refuse_extent(&fields, out);
+        None
+    } else if later && !fields.has("duration") && !fields.has("requests") {
         None
     } else {
         extent(&fields, out)
@@ -221,15 +246,15 @@ fn stage(node: &Node, latency: Option<Nanos>, before: &Stages, out: &mut Diagnos
         let mut steps = Vec::with_capacity(arrivals.len());
         for arrival in arrivals {
             let stage = Stage {
-                name: arrival::step_name(name.as_str(), arrival, draft.sweep),
-                arrival,
+                name: arrival::step_name(name.as_str(), &arrival, draft.sweep),
                 extent,
-                warmup: warmup.unwrap_or_else(|| warmup::default(arrival)),
-                in_flight: in_flight.unwrap_or_else(|| default_in_flight(arrival, latency)),
+                warmup: warmup.unwrap_or_else(|| warmup::default(&arrival)),
+                in_flight: in_flight.unwrap_or_else(|| default_in_flight(&arrival, latency)),
                 drain_timeout,
                 stop_when,
                 soak,
                 labels: labels.clone(),
+                arrival,
             };
             check_size(&stage, extent_span, out)?;
             steps.push(stage);
@@ -272,11 +297,12 @@ fn in_flight(fields: &Fields<'_>, node: &Node, out: &mut Diagnostics) -> Option<
 
 /// Users of a closed stage; of an open one four times what Little's law (L = λ·W) expects when
 /// every request just keeps its SLO, at least 1,000: 8/s at 66 s each gives 2,112.
-fn default_in_flight(arrival: Arrival, latency: Option<Nanos>) -> u32 {
+fn default_in_flight(arrival: &Arrival, latency: Option<Nanos>) -> u32 {
     match arrival {
-        Arrival::Closed { users, .. } => users,
-        Arrival::Open { rate, .. } => {
-            let little = rate.get() * latency.unwrap_or(Nanos::ZERO).as_secs_f64();
+        Arrival::Closed { users, .. } => *users,
+        Arrival::Open { .. } | Arrival::Trace(_) => {
+            let rate = arrival.mean_rate().unwrap_or(0.0);
+            let little = rate * latency.unwrap_or(Nanos::ZERO).as_secs_f64();
             // `as` saturates.
             ((TIMES_LITTLE * little).ceil() as u32).clamp(LEAST_IN_FLIGHT, 1_000_000)
         }
@@ -297,7 +323,7 @@ fn check_size(stage: &Stage, span: &Range<usize>, out: &mut Diagnostics) -> Opti
             "shorten it".to_owned(),
         );
     }
-    let Arrival::Open { rate, .. } = stage.arrival else {
+    let Arrival::Open { rate, .. } = &stage.arrival else {
         return Some(());
     };
     let requests = rate.get() * longest.as_secs_f64();

@@ -7,7 +7,7 @@ use super::stages::Stages;
 use crate::metric::{CellMetric, Kind, Metric};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields;
-use crate::spec::model::{Arrival, Stage, Workload};
+use crate::spec::model::{Stage, Workload};
 use crate::unit::scale;
 
 /// Which cells a line could speak about: a stage, and where it was named.
@@ -51,7 +51,7 @@ pub(super) fn is_arrival_rate(metric: Metric, stage: &Stage) -> bool {
             | Metric::InputThroughput
             | Metric::TotalThroughput
     );
-    throughput && matches!(stage.arrival, Arrival::Open { .. })
+    throughput && stage.arrival.is_open()
 }
 
 /// Whether a cell there would be a percentile or mean over the whole of a soak.

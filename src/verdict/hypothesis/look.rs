@@ -100,7 +100,13 @@ impl Hypothesis<'_> {
                     .collect();
                 let prior = noise.of_pair();
                 let look = look(&d, prior, tolerance, evidence, noisy)?;
-                (look, resolve(prior, planned, SHOWN_POWER))
+                // A session that is noisier than its prior resolves less than the prior foresees.
+                let resolvable = if noisy {
+                    look.smallest_resolvable(planned.pass, SHOWN_POWER)
+                } else {
+                    resolve(prior, planned, SHOWN_POWER)
+                };
+                (look, resolvable)
             }
             Arrangement::Stored => {
                 let stored = self.stored(Some(noise))?;

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn chunk(json: &str) -> Chunk {
+fn chunk(json: &str) -> Chunk<'_> {
     Chunk::parse(json.as_bytes()).unwrap()
 }
 
@@ -49,6 +49,27 @@ fn only_a_string_with_text_bears_tokens() {
         ("{}", None),
     ] {
         assert_eq!(tokens(delta), expected, "{delta}");
+    }
+}
+
+#[test]
+fn the_one_text_is_told_where_it_stands_as_it_is() {
+    let text = |delta: &str| {
+        let json = format!(r#"{{"choices":[{{"delta":{delta}}}]}}"#);
+        chunk(&json).text.map(str::to_owned)
+    };
+    assert_eq!(text(r#"{"role":"","content":"日"}"#).as_deref(), Some("日"));
+    assert_eq!(
+        text(r#"{"tool_calls":[{"function":{"name":"","arguments":"{"}}]}"#).as_deref(),
+        Some("{")
+    );
+    for delta in [
+        r#"{"content":"\n"}"#,
+        r#"{"content":""}"#,
+        r#"{"content":"a","reasoning":"b"}"#,
+        r#"{"tool_calls":[{"function":{"name":"f","arguments":"{"}}]}"#,
+    ] {
+        assert_eq!(text(delta), None, "{delta}");
     }
 }
 
