@@ -68,7 +68,8 @@ fn spec() -> Spec {
         path: "the bench's spec".to_owned(),
         text: SPEC.to_owned(),
     };
-    spec::parse(&source, &|_| None).unwrap().spec
+    let no_traces = |_: spec::TraceAsk<'_>| Err("none".to_owned());
+    spec::parse(&source, &|_| None, &no_traces).unwrap().spec
 }
 
 /// A completed request, about 0.2 s to its first token and 20 ms a token.
@@ -180,6 +181,8 @@ impl Maker {
                 digest: spec.digest(),
                 workload_digest: spec.workload_digest(),
                 text: spec.text.clone(),
+                select: Vec::new(),
+                replays: Vec::new(),
             },
             trace_digest: plan.trace_digest(),
             salt: String::new(),
@@ -190,6 +193,7 @@ impl Maker {
                 target: "http://127.0.0.1:1".to_owned(),
             },
             stages: stages(spec, &plan, &mut random),
+            skipped: Vec::new(),
         };
         Self {
             random,

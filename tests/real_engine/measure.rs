@@ -172,9 +172,8 @@ fn times_are_in_the_order_in_which_they_happened() {
         path: "spec.yaml".to_owned(),
         text,
     };
-    let spec = parse(&source, &|_| None, &|_| Err("no traces here".to_owned()))
-        .unwrap()
-        .spec;
+    let no_traces = |_: infergate::spec::TraceAsk<'_>| Err("none".to_owned());
+    let spec = parse(&source, &|_| None, &no_traces).unwrap().spec;
     let folder = tempfile::tempdir().unwrap();
     let (measured, counted) =
         tokio::runtime::Runtime::new()
