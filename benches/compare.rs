@@ -181,6 +181,7 @@ impl Maker {
                 digest: spec.digest(),
                 workload_digest: spec.workload_digest(),
                 text: spec.text.clone(),
+                select: Vec::new(),
                 replays: Vec::new(),
             },
             trace_digest: plan.trace_digest(),
@@ -192,6 +193,7 @@ impl Maker {
                 target: "http://127.0.0.1:1".to_owned(),
             },
             stages: stages(spec, &plan, &mut random),
+            skipped: Vec::new(),
         };
         Self {
             random,

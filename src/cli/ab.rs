@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::judge::Evidence;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
-use super::source::load_spec;
+use super::source::{SelectArgs, load_spec};
 use crate::archive::save_run;
 use crate::exit::Exit;
 use crate::session::{Measured, RunningTarget};
@@ -39,6 +39,9 @@ pub(super) struct AbArgs {
 
     #[command(flatten)]
     sides: SideArgs,
+
+    #[command(flatten)]
+    select: SelectArgs,
 
     #[command(flatten)]
     out: OutArgs,
@@ -112,7 +115,7 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let spec = load_spec(&args.spec, context)?;
+    let spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     let request = AbRequest {
         spec: &spec,

@@ -207,10 +207,15 @@ fn kept(folder: &Path) -> Result<Vec<Run>, Failure> {
     }
 }
 
-/// The promoted sessions of a spec for a target with these pins.
+/// The promoted sessions of a spec for a target with these pins, as far as the same stages ran.
 pub(super) fn stored_runs(root: &Path, spec: &Spec, pins: &Pins) -> Result<Baseline, Failure> {
     let environment = Environment::of(pins, &spec.under_test);
-    Ok(baseline::load(root, &spec.name, &environment)?)
+    let mut baseline = baseline::load(root, &spec.name, &environment)?;
+    let same = |run: &Run| run.spec.select == spec.select;
+    baseline
+        .sessions
+        .retain(|session| session.runs.iter().all(same));
+    Ok(baseline)
 }
 
 /// Every promoted run that shows this machine's noise; none where there is no baseline yet.

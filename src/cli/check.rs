@@ -11,7 +11,7 @@ use serde::Serialize;
 use self::replay::TraceSize;
 use super::context::Context;
 use super::failure::Failure;
-use super::source::load_spec;
+use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
 use crate::metric::{Cell, Metric};
 use crate::plan::{Plan, StagePlan};
@@ -33,13 +33,16 @@ pub(super) struct CheckArgs {
     /// The spec, or a folder with `spec.yaml` in it
     spec: PathBuf,
 
+    #[command(flatten)]
+    select: SelectArgs,
+
     /// Print the plan's size as JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &CheckArgs, context: &mut Context) -> Result<Exit, Failure> {
-    let spec = load_spec(&args.spec, context)?;
+    let spec = args.select.apply(load_spec(&args.spec, context)?)?;
     let plan = Plan::expand(&spec);
     let text = if args.json {
         let size = Size::of(&spec, &plan);

@@ -8,7 +8,7 @@ use super::baseline::{kept_archive, kept_baseline, runs_at};
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
-use super::source::{embedded_spec, load_spec};
+use super::source::{embedded_spec, load_spec, selected};
 use crate::exit::Exit;
 use crate::summary::{Run, Side};
 
@@ -70,7 +70,7 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
         return Err(Failure::usage("there is no run on the baseline's side"));
     };
     let spec = match &args.spec {
-        Some(path) => load_spec(path, context)?,
+        Some(path) => selected(load_spec(path, context)?, &first.spec.select)?,
         None => embedded_spec(&judged_by(&evidence, args, first).spec, context)?,
     };
     let judgement = evidence.judge(&spec);

@@ -12,7 +12,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::judge::Evidence;
 use super::sitting::{OutArgs, open_sitting};
-use super::source::load_spec;
+use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
 use crate::session::RunningTarget;
 use crate::spec::Policy;
@@ -49,6 +49,9 @@ pub(super) struct GateArgs {
     sides: SideArgs,
 
     #[command(flatten)]
+    select: SelectArgs,
+
+    #[command(flatten)]
     out: OutArgs,
 
     /// Print the report as JSON on standard output
@@ -61,7 +64,7 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let spec = load_spec(&args.spec, context)?;
+    let spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     if args.sides.names_baseline() {
         let request = AbRequest {

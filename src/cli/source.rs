@@ -3,12 +3,46 @@
 use std::io::Read as _;
 use std::path::Path;
 
+use clap::Args;
+
 use super::context::Context;
 use super::failure::{Failure, FailureText};
 use crate::diag::{Diagnostic, Source, Style, render};
 use crate::exit::Exit;
 use crate::spec::{self, Spec, TraceAsk, TraceText};
 use crate::summary::SpecStamp;
+
+/// Which stages with labels run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(super) struct SelectArgs {
+    /// Run the stages with this label too; without it, only those without labels run
+    #[arg(long, value_name = "LABEL")]
+    select: Vec<String>,
+}
+
+impl SelectArgs {
+    /// The spec with the stages that run.
+    pub(super) fn apply(&self, spec: Spec) -> Result<Spec, Failure> {
+        selected(spec, &self.select)
+    }
+
+    /// The same, where something is to be judged.
+    pub(super) fn apply_gated(&self, spec: Spec) -> Result<Spec, Failure> {
+        let spec = self.apply(spec)?;
+        if spec.gate.cells.iter().any(|cell| !cell.informational) {
+            return Ok(spec);
+        }
+        Err(Failure::usage(
+            "every gated cell belongs to a stage with labels; name one with `--select`",
+        ))
+    }
+}
+
+/// The spec with the stages that run under these labels.
+pub(super) fn selected(spec: Spec, labels: &[String]) -> Result<Spec, Failure> {
+    spec.select(labels)
+        .map_err(|error| Failure::usage(error.to_string()))
+}
 
 /// Bytes of a trace at most: some ten million rows.
 const MOST_BYTES: u64 = 1 << 30;
@@ -77,9 +111,9 @@ pub(super) fn embedded_spec(stamp: &SpecStamp, context: &Context) -> Result<Spec
             .variable(name)
             .or_else(|| Some("http://127.0.0.1".to_owned()))
     };
-    spec::parse(&source, &placeholder, &trace)
-        .map(|parsed| parsed.spec)
-        .map_err(|diagnostics| mistakes(&diagnostics, &source, context))
+    let parsed = spec::parse(&source, &placeholder, &trace)
+        .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
+    selected(parsed.spec, &stamp.select)
 }
 
 fn mistakes(diagnostics: &[Diagnostic], source: &Source, context: &Context) -> Failure {

@@ -132,6 +132,9 @@ mod tests {
             warmup,
             in_flight: 1000,
             drain_timeout: Nanos::from_secs(60),
+            stop_when: None,
+            soak: false,
+            labels: Vec::new(),
         }
     }
 

@@ -125,6 +125,14 @@ impl ProbeClient {
             .await
     }
 
+    /// The answer to a GET as text, such as metrics.
+    pub async fn text(&self, path: &str) -> Result<String, ProbeError> {
+        let body = self
+            .body(path, self.http.get(format!("{}{path}", self.base)))
+            .await?;
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
     /// The JSON answer to a POST of JSON.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, ProbeError> {
         self.ask(
@@ -135,6 +143,17 @@ impl ProbeClient {
     }
 
     async fn ask(&self, path: &str, request: reqwest::RequestBuilder) -> Result<Value, ProbeError> {
+        let body = self.body(path, request).await?;
+        serde_json::from_slice(&body).map_err(|_| ProbeError::NotJson {
+            path: path.to_owned(),
+        })
+    }
+
+    async fn body(
+        &self,
+        path: &str,
+        request: reqwest::RequestBuilder,
+    ) -> Result<Vec<u8>, ProbeError> {
         let request = match &self.key {
             Some(key) => request.bearer_auth(key),
             None => request,
@@ -173,9 +192,7 @@ impl ProbeClient {
                 text,
             });
         }
-        serde_json::from_slice(&body).map_err(|_| ProbeError::NotJson {
-            path: path.to_owned(),
-        })
+        Ok(body)
     }
 }
 

@@ -8,6 +8,7 @@ mod answer;
 mod calibrate;
 mod client;
 mod host;
+mod queue;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ pub use answer::{EngineAnswers, Seen};
 pub use calibrate::calibrate;
 pub use client::{ProbeClient, ProbeError};
 pub use host::host_pins;
+pub use queue::drained;
 
 use crate::provenance::{Observation, Pin, PinPath, Pins, Why};
 use crate::spec::Spec;

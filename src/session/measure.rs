@@ -4,57 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::error::{MeasureError, refuse_contradictions};
 use super::target::RunningTarget;
-use crate::archive::{ArchiveError, RecordWriter, save_run};
-use crate::load::{
-    Client, ClientError, Endpoint, LoadEvent, StageJob, StartError, Stop, run_stage,
-};
+use crate::archive::{RecordWriter, save_run};
+use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, run_stage};
 use crate::metric::{DEFINITION, Quantile, Statistic};
 use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt};
-use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, observe};
-use crate::provenance::{Declared, Observation, PinPath, Pins};
-use crate::sample::{RequestRecord, StageEnd};
-use crate::spec::Spec;
+use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, drained, observe};
+use crate::provenance::Pins;
+use crate::sample::{EngineQueue, RequestRecord, StageEnd, StopReason};
+use crate::spec::{Spec, Stage};
 use crate::summary::{
-    ClientStamp, RUN_FORMAT, Run, RunEnd, Side, SpecStamp, StageContext, summarise_stage,
+    ClientStamp, RUN_FORMAT, Run, RunEnd, Saturation, Side, SkippedStage, SpecStamp, StageContext,
+    StageSummary, summarise_stage,
 };
-
-/// Why a run could not be taken.
-#[derive(Debug, thiserror::Error)]
-pub enum MeasureError {
-    /// The target did not answer, or not what is needed.
-    #[error(transparent)]
-    Probe(#[from] ProbeError),
-    /// The target is not what the spec says; found before any load.
-    #[error(
-        "the target is not what the spec declares: {}; correct `pins` or the target, then run again",
-        list(differences)
-    )]
-    Contradiction {
-        /// Each pin with what is declared and what was seen.
-        differences: Vec<(PinPath, String, String)>,
-    },
-    /// The user asked to stop before there was anything to keep.
-    #[error("interrupted before any request was sent")]
-    Interrupted,
-    /// The load client could not be made.
-    #[error(transparent)]
-    Client(#[from] ClientError),
-    /// The load client could not start.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// A file could not be written.
-    #[error(transparent)]
-    Archive(#[from] ArchiveError),
-}
-
-fn list(differences: &[(PinPath, String, String)]) -> String {
-    let each: Vec<String> = differences
-        .iter()
-        .map(|(pin, declared, seen)| format!("`{pin}` is declared `{declared}` and seen `{seen}`"))
-        .collect();
-    each.join(", ")
-}
 
 /// What tells a run from every other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -216,13 +179,18 @@ impl Sitting {
         let mut loaded = Loaded {
             writer: RecordWriter::create(&records_path, &id)?,
             stages: Vec::new(),
+            skipped: Vec::new(),
             end,
             elapsed_s: 0.0,
         };
         if loaded.end == RunEnd::Complete {
-            let prompter = Arc::new(Prompter::new(seed, salt.clone(), calibration));
-            self.load(&endpoint, &prompter, all, progress, stop, &mut loaded)
-                .await?;
+            let prompter = Prompter::new(seed, salt.clone(), calibration);
+            let from = Source {
+                endpoint: &endpoint,
+                prompter: &Arc::new(prompter),
+                probe: &probe,
+            };
+            self.load(from, all, progress, stop, &mut loaded).await?;
         }
         loaded.writer.flush()?;
         let (pair, side) = name.place.unzip();
@@ -241,6 +209,7 @@ impl Sitting {
                 digest: self.spec.digest(),
                 workload_digest: self.spec.workload_digest(),
                 text: self.spec.text.clone(),
+                select: self.spec.select.clone(),
                 replays: self.spec.replays(),
             },
             trace_digest: self.plan.trace_digest(),
@@ -252,6 +221,7 @@ impl Sitting {
                 target: without_credentials(target.base()),
             },
             stages: loaded.stages,
+            skipped: loaded.skipped,
         };
         let path = save_run(&self.folder.join("runs"), &run)?;
         Ok(Measured {
@@ -261,20 +231,23 @@ impl Sitting {
         })
     }
 
-    /// Runs the stages one after another until one does not end as planned.
+    /// Runs the stages one after another until the target is lost or the user stops it. Between
+    /// them nothing is in flight, and where the engine shows its queue, that is empty too.
     async fn load(
         &self,
-        endpoint: &Endpoint,
-        prompter: &Arc<Prompter>,
+        from: Source<'_>,
         all: bool,
         mut progress: impl FnMut(LoadEvent),
-        stop: Stop,
+        mut stop: Stop,
         loaded: &mut Loaded,
     ) -> Result<(), MeasureError> {
         let quantiles = self.quantiles();
-        let client = Client::new(endpoint, self.spec.timeouts.connect)?;
+        let client = Client::new(from.endpoint, self.spec.timeouts.connect)?;
         for (index, planned) in self.plan.stages().iter().enumerate() {
             if !all && !self.spec.gate.repeats_stage(&planned.stage.name) {
+                continue;
+            }
+            if loaded.skips(&planned.stage) {
                 continue;
             }
             let mut records: Vec<RequestRecord> = Vec::new();
@@ -282,7 +255,7 @@ impl Sitting {
             let job = StageJob {
                 plan: &self.plan,
                 stage: index,
-                prompter,
+                prompter: from.prompter,
                 client: &client,
                 timeouts: &self.spec.timeouts,
             };
@@ -301,12 +274,18 @@ impl Sitting {
                 quantiles: &quantiles,
                 token_mismatch: self.spec.gate.token_mismatch,
             };
-            loaded
-                .stages
-                .push(summarise_stage(context, &records, &observation));
+            let mut summary = summarise_stage(context, &records, &observation);
+            if matches!(observation.end, StageEnd::Complete | StageEnd::Stopped(_)) {
+                let at_most = planned.stage.drain_timeout.to_duration();
+                summary.engine_queue = Some(tokio::select! {
+                    queue = drained(from.probe, at_most) => queue,
+                    () = stop.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
+                });
+            }
+            loaded.take(&planned.stage, summary);
             loaded.elapsed_s += observation.window_end.as_secs_f64();
             match observation.end {
-                StageEnd::Complete => {}
+                StageEnd::Complete | StageEnd::Stopped(_) => {}
                 StageEnd::Interrupted => {
                     loaded.end = RunEnd::Interrupted;
                     break;
@@ -336,29 +315,52 @@ impl Sitting {
     }
 }
 
+/// Where the requests of a run come from and go to.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    endpoint: &'a Endpoint,
+    prompter: &'a Arc<Prompter>,
+    probe: &'a ProbeClient,
+}
+
 /// What loading leaves behind.
 struct Loaded {
     writer: RecordWriter,
-    stages: Vec<crate::summary::StageSummary>,
+    stages: Vec<StageSummary>,
+    skipped: Vec<SkippedStage>,
     end: RunEnd,
     elapsed_s: f64,
 }
 
-fn refuse_contradictions(pins: &Pins) -> Result<(), MeasureError> {
-    let differences: Vec<_> = pins
-        .iter()
-        .filter(|(_, pin)| pin.contradicts())
-        .filter_map(|(path, pin)| match (&pin.declared, &pin.observed) {
-            (Some(Declared::Literal(declared)), Observation::Seen { value, .. }) => {
-                Some((*path, declared.clone(), value.clone()))
-            }
-            _ => None,
-        })
-        .collect();
-    if differences.is_empty() {
-        Ok(())
-    } else {
-        Err(MeasureError::Contradiction { differences })
+impl Loaded {
+    /// Keeps a stage that was run.
+    fn take(&mut self, stage: &Stage, summary: StageSummary) {
+        let overloaded = summary
+            .load_state
+            .is_some_and(|load| load.state == Saturation::Overloaded);
+        let stops = stage.stop_when.is_some_and(|stop| stop.overload);
+        self.stages.push(StageSummary {
+            stopped: summary
+                .stopped
+                .or((overloaded && stops).then_some(StopReason::Overload)),
+            ..summary
+        });
+    }
+
+    /// Whether a stage is a step of a sweep that has ended; notes it then.
+    fn skips(&mut self, stage: &Stage) -> bool {
+        let ended = self.stages.iter().find_map(|before| {
+            let same = before.name.split_once('@').map(|(sweep, _)| sweep) == stage.sweep();
+            let reason = before.stopped.filter(|_| same && stage.sweep().is_some())?;
+            Some(SkippedStage {
+                name: stage.name.clone(),
+                after: before.name.clone(),
+                reason,
+            })
+        });
+        let skips = ended.is_some();
+        self.skipped.extend(ended);
+        skips
     }
 }
 

@@ -213,6 +213,9 @@ mod tests {
             },
             in_flight: 1000,
             drain_timeout: Nanos::from_secs(60),
+            stop_when: None,
+            soak: false,
+            labels: Vec::new(),
         };
         assert_eq!(stage.expected_requests(), Some(1440.0));
         assert_eq!(stage.expected_duration(Nanos::ZERO), Nanos::from_secs(210));

@@ -14,6 +14,7 @@ mod lower;
 mod model;
 mod node;
 mod replay;
+mod select;
 mod values;
 mod variables;
 mod yaml;
@@ -29,10 +30,11 @@ pub use limit::{Limit, LimitText};
 pub use lower::{base_url, looks};
 pub use model::{
     Api, Arrival, ArrivalProcess, Class, DeclaredPins, Extent, Gate, GateCell, InputLength, Layer,
-    Length, Policy, PrefixSharing, Repeats, Slo, SloClause, Spec, Stage, Target, TargetPlace,
-    Timeouts, Warmup, Workload,
+    Length, Policy, PrefixSharing, Repeats, Slo, SloClause, Spec, Stage, StopWhen, Target,
+    TargetPlace, Timeouts, Warmup, Workload,
 };
 pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp, TraceAsk, TraceText, Traces};
+pub use select::SelectError;
 
 /// This version, which `requires` in a spec is held against.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

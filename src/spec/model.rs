@@ -37,6 +37,8 @@ pub struct Spec {
     pub timeouts: Timeouts,
     /// The text as read, for provenance; variables are not expanded in it.
     pub text: String,
+    /// Labels that were selected: [`Spec::select`].
+    pub select: Vec<String>,
 }
 
 impl Spec {
@@ -245,6 +247,25 @@ pub struct Stage {
     pub in_flight: u32,
     /// How long the end waits for what is in flight.
     pub drain_timeout: Nanos,
+    /// When it ends early, and the rest of its sweep with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_when: Option<StopWhen>,
+    /// Whether it is there for drift over a long time: cut in minutes, no percentile of its whole
+    /// gates.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub soak: bool,
+    /// It is run only where one of these is selected; always where there is none.
+    #[serde(skip)]
+    pub labels: Vec<String>,
+}
+
+/// What ends a stage early.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct StopWhen {
+    /// Share of failed ones among the latest requests.
+    pub error_ratio: Option<f64>,
+    /// The target does not keep up: known at the stage's end, so it ends a sweep.
+    pub overload: bool,
 }
 
 /// How requests come.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::class::{Frame, summarise, tokens_at};
+use super::condition::{load_state, settling};
 use super::model::{ClientHealth, InvalidReason, StageSummary, Window};
 use crate::metric::Quantile;
 use crate::plan::Phase;
@@ -14,6 +15,8 @@ use crate::unit::Nanos;
 
 /// Most slices of a window.
 const WINDOWS: u64 = 60;
+/// A slice of a soak stage's window, in nanoseconds.
+const MINUTE: u64 = 60_000_000_000;
 
 /// What a stage is summarised by, beside its records.
 #[derive(Debug, Clone, Copy)]
@@ -71,10 +74,17 @@ pub fn summarise_stage(
         rate_rps: stage.arrival.mean_rate(),
         window_s: frame.seconds(),
         invalid: Vec::new(),
+        settling: settling(records, frame),
+        load_state: from_schedule.then(|| load_state(records, frame)).flatten(),
+        stopped: match observation.end {
+            StageEnd::Stopped(reason) => Some(reason),
+            _ => None,
+        },
+        engine_queue: None,
         health: health(observation, &lateness),
         pooled,
         classes: by_class,
-        windows: windows(records, frame),
+        windows: windows(records, frame, stage.soak),
     };
     summary.invalid = invalid(context, &summary, observation);
     summary
@@ -186,21 +196,30 @@ fn invalid(
     reasons
 }
 
-/// The window in equal slices of at least a second.
-fn windows(records: &[RequestRecord], frame: Frame) -> Vec<Window> {
+/// The window in equal slices of at least a second; of a soak stage, in minutes, the last one shorter.
+fn windows(records: &[RequestRecord], frame: Frame, soak: bool) -> Vec<Window> {
     let length = frame.end.since(frame.start).get();
     if length == 0 {
         return Vec::new();
     }
-    let slices = (length / 1_000_000_000).clamp(1, WINDOWS);
+    let (slices, slice) = if soak {
+        (length.div_ceil(MINUTE), MINUTE as f64)
+    } else {
+        let slices = (length / 1_000_000_000).clamp(1, WINDOWS);
+        (slices, length as f64 / slices as f64)
+    };
     let slice_of = |at: Nanos| {
-        let index =
-            u128::from(at.since(frame.start).get()) * u128::from(slices) / u128::from(length);
+        let since = u128::from(at.since(frame.start).get());
+        let index = if soak {
+            since / u128::from(MINUTE)
+        } else {
+            since * u128::from(slices) / u128::from(length)
+        };
         frame.contains(at).then_some(index as usize)
     };
     let mut windows: Vec<Window> = (0..slices)
         .map(|index| Window {
-            start_s: frame.seconds() * index as f64 / slices as f64,
+            start_s: slice * index as f64 / 1e9,
             scheduled: 0,
             completed: 0,
             output_tokens: 0,

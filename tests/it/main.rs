@@ -12,5 +12,6 @@ mod hostile_servers;
 mod run;
 #[cfg(unix)]
 mod signals;
+mod stages;
 mod support;
 mod trace;

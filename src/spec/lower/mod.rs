@@ -13,6 +13,7 @@ mod pins;
 mod request;
 mod sampling;
 mod stages;
+mod stopping;
 mod support;
 mod target;
 mod timeouts;
@@ -97,6 +98,7 @@ pub(super) fn lower(
         gate: gate?,
         timeouts: timeouts?,
         text: source.to_owned(),
+        select: Vec::new(),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::workload::{duplicate_name, named};
-use super::{arrival, trace, warmup};
+use super::{arrival, stopping, trace, warmup};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape};
 use crate::spec::model::{Arrival, Extent, Gate, Stage, Target, TargetPlace};
@@ -24,18 +24,18 @@ const SHAPE: Shape = Shape {
         "in_flight",
         "drain_timeout",
         "gate",
+        "stop_when",
+        "soak",
+        "labels",
     ],
     later: &[
         "burst",
         "ramp",
-        "soak",
-        "labels",
         "only",
         "events",
         "refine",
         "think",
         "min_completed",
-        "stop_when",
     ],
     example: "{name: steady, open: {rate: 8/s, arrivals: poisson}, duration: 180s}",
 };
@@ -64,6 +64,8 @@ pub(super) struct Draft {
     pub(super) gate: Option<bool>,
     /// Whether a list makes it a sweep.
     pub(super) sweep: bool,
+    /// Whether it is there for drift.
+    pub(super) soak: bool,
     /// One stage, or one a step; `None` where it could not be read.
     pub(super) steps: Option<Vec<Stage>>,
     /// Where its warm-up is declared.
@@ -161,6 +163,7 @@ fn stage(
         name: None,
         gate: None,
         sweep: false,
+        soak: false,
         steps: None,
         warmup: None,
     };
@@ -227,7 +230,17 @@ fn stage(
     let drain_timeout = fields.or("drain_timeout", DRAIN, out, |node, out| {
         values::quantity(node, "`drain_timeout`", "drain_timeout: 60s", out)
     });
+    let soak = fields.or("soak", false, out, |node, out| {
+        values::boolean(node, "`soak`", "soak: true", out)
+    });
+    draft.soak = soak == Some(true);
+    let labels = fields.or("labels", Vec::new(), out, stopping::labels);
+    let sweep = draft.sweep;
+    let stop_when = fields.optional("stop_when", out, |node, out| {
+        stopping::stop_when(&fields, node, sweep, out)
+    });
     draft.steps = (|| {
+        let (soak, labels, stop_when) = (soak?, labels?, stop_when.ok()?);
         let (name, arrivals, (extent, extent_span)) = (name?, arrivals?, extent?);
         let (warmup, in_flight, drain_timeout) = (warmup.ok()?, in_flight.ok()?, drain_timeout?);
         let mut steps = Vec::with_capacity(arrivals.len());
@@ -238,6 +251,9 @@ fn stage(
                 warmup: warmup.unwrap_or_else(|| warmup::default(&arrival)),
                 in_flight: in_flight.unwrap_or_else(|| default_in_flight(&arrival, latency)),
                 drain_timeout,
+                stop_when,
+                soak,
+                labels: labels.clone(),
                 arrival,
             };
             check_size(&stage, extent_span, out)?;
