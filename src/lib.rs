@@ -2,10 +2,11 @@
 //!
 //! The journey of the data, one module a step:
 //!
-//! [`spec`] (YAML → valid spec) → [`plan`] (spec + seed → every length and instant) → [`probe`]
-//! (what is the target?) → [`load`] (send, time, record) → [`sample`] (one request's record and
-//! its metrics) → [`summary`] (records → run) → [`archive`] (runs on disk) → [`compare`] (two
-//! sides → cells) → [`verdict`] (cells → findings) → [`report`] (findings → text) → [`exit`].
+//! [`spec`] and [`trace`] (YAML, recorded traffic → valid spec) → [`plan`] (spec + seed → every
+//! length and instant) → [`probe`] (what is the target?) → [`load`] (send, time, record) →
+//! [`sample`] (one request's record and its metrics) → [`summary`] (records → run) → [`archive`]
+//! (runs on disk) → [`compare`] (two sides → cells) → [`verdict`] (cells → findings) → [`report`]
+//! (findings → text) → [`exit`].
 //!
 //! The layers and what may import what stand in `ARCHITECTURE.md`; `tests/architecture.rs` checks
 //! them.
@@ -30,6 +31,7 @@ pub mod spec;
 pub mod stats;
 pub mod summary;
 pub mod term;
+pub mod trace;
 pub mod unit;
 pub mod verdict;
 pub mod wire;

@@ -16,6 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["metric", "ident", "provenance", "exit", "diag"],
     // L1: a module may import anything to its left.
     &["stats"],
+    &["trace"],
     &["spec"],
     &["plan"],
     &["sample"],
@@ -50,7 +51,11 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("indicatif", &["term/"]),
     ("comfy_table", &["report/text.rs", "cli/check.rs"]),
     ("sysinfo", &["probe/host.rs"]),
-    ("jiff", &["cli/context.rs", "compare/pairing.rs"]),
+    (
+        "jiff",
+        &["cli/context.rs", "compare/pairing.rs", "trace/instant.rs"],
+    ),
+    ("csv", &["trace/table.rs"]),
     ("flate2", &["archive/records.rs"]),
     ("tokio", &["load/", "sim/", "probe/", "session/", "cli/"]),
 ];

@@ -68,8 +68,9 @@ fn the_spec_in_the_readme_is_right_and_without_warnings() {
     let environment =
         |name: &str| (name == "TARGET_URL").then(|| "http://127.0.0.1:8000".to_owned());
     let shown = |diagnostics: &[_]| render(diagnostics, &source, Style::Plain);
-    let parsed = infergate::spec::parse(&source, &environment)
-        .unwrap_or_else(|diagnostics| panic!("{}", shown(&diagnostics)));
+    let parsed =
+        infergate::spec::parse(&source, &environment, &|_| Err("there is none".to_owned()))
+            .unwrap_or_else(|diagnostics| panic!("{}", shown(&diagnostics)));
     assert!(parsed.warnings.is_empty(), "{}", shown(&parsed.warnings));
 }
 
@@ -96,8 +97,9 @@ fn the_ready_workloads_are_right_without_warnings_and_listed() {
             text: fs::read_to_string(&path).unwrap(),
         };
         let shown = |diagnostics: &[_]| render(diagnostics, &source, Style::Plain);
-        let parsed = infergate::spec::parse(&source, &|_| None)
-            .unwrap_or_else(|diagnostics| panic!("{}", shown(&diagnostics)));
+        let parsed =
+            infergate::spec::parse(&source, &|_| None, &|_| Err("there is none".to_owned()))
+                .unwrap_or_else(|diagnostics| panic!("{}", shown(&diagnostics)));
         assert!(parsed.warnings.is_empty(), "{}", shown(&parsed.warnings));
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         assert_eq!(parsed.spec.name.as_str(), name);

@@ -8,4 +8,4 @@ mod records;
 mod store;
 
 pub use records::{BadLine, RECORDS_FORMAT, RecordReader, RecordWriter};
-pub use store::{ArchiveError, load_run, load_runs, save_json, save_run, save_text};
+pub use store::{ArchiveError, load_run, load_runs, parse_run, save_json, save_run, save_text};

@@ -134,6 +134,7 @@ impl RecordReader {
             return Err(ArchiveError::UnknownFormat {
                 path: path.to_owned(),
                 found: header.format,
+                known: RECORDS_FORMAT,
             });
         }
         Ok(Self {

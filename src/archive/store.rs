@@ -22,7 +22,7 @@ pub enum ArchiveError {
         source: std::io::Error,
     },
     /// The file is not what its name says.
-    #[error("cannot read `{}` as a run: {source}; was it written by infergate and is it whole?", path.display())]
+    #[error("cannot read `{}`: {source}; was it written by infergate and is it whole?", path.display())]
     NotARun {
         /// Which file.
         path: PathBuf,
@@ -31,7 +31,7 @@ pub enum ArchiveError {
     },
     /// The file has a format that this version does not know.
     #[error(
-        "cannot read `{}`: its format is `{found}`, this version reads `{RUN_FORMAT}`; use a newer infergate",
+        "cannot read `{}`: its format is `{found}`, this version reads `{known}`; use a newer infergate",
         path.display()
     )]
     UnknownFormat {
@@ -39,9 +39,32 @@ pub enum ArchiveError {
         path: PathBuf,
         /// The format that it names.
         found: String,
+        /// The format that is wanted.
+        known: &'static str,
+    },
+    /// A run whose names could lead out of the folders that they are used in.
+    #[error(
+        "cannot use `{}`: its {what} is `{}`, which is no name that infergate gives (letters, digits, `-`, `_`, `.`)",
+        path.display(), found.escape_debug()
+    )]
+    UnsafeName {
+        /// Which file.
+        path: PathBuf,
+        /// Which of its names.
+        what: &'static str,
+        /// What it says.
+        found: String,
+    },
+    /// A count that no run can have: someone edited the file.
+    #[error("cannot use `{}`: it counts {found} of something, more than any run can; restore the file", path.display())]
+    ImpossibleCount {
+        /// Which file.
+        path: PathBuf,
+        /// The count.
+        found: u64,
     },
     /// A folder without one run.
-    #[error("no run files (`*.json` of format `{RUN_FORMAT}`) in `{}` or its folder `runs`", path.display())]
+    #[error("no run files (`*.json` of format `{RUN_FORMAT}`) in `{}` or its folder `runs`; name a run file or the folder of one session", path.display())]
     NoRuns {
         /// Which folder.
         path: PathBuf,
@@ -102,21 +125,77 @@ pub fn save_run(folder: &Path, run: &Run) -> Result<PathBuf, ArchiveError> {
     Ok(path)
 }
 
+/// Largest count that is believed, so that sums over many runs stay far from overflow.
+const LARGEST_COUNT: u64 = 1 << 48;
+
 /// Reads one run file.
 pub fn load_run(path: &Path) -> Result<Run, ArchiveError> {
     let text = fs::read_to_string(path).map_err(at("read", path))?;
+    parse_run(path, &text)
+}
+
+/// Reads the text of a run file; its path is for errors.
+pub fn parse_run(path: &Path, text: &str) -> Result<Run, ArchiveError> {
     let not_a_run = |source| ArchiveError::NotARun {
         path: path.to_owned(),
         source,
     };
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(not_a_run)?;
+    let value: serde_json::Value = serde_json::from_str(text).map_err(not_a_run)?;
     match value.get("format").and_then(serde_json::Value::as_str) {
-        Some(RUN_FORMAT) => serde_json::from_value(value).map_err(not_a_run),
-        found => Err(ArchiveError::UnknownFormat {
-            path: path.to_owned(),
-            found: found.unwrap_or("none").to_owned(),
-        }),
+        Some(RUN_FORMAT) => {}
+        found => {
+            return Err(ArchiveError::UnknownFormat {
+                path: path.to_owned(),
+                found: found.unwrap_or("none").to_owned(),
+                known: RUN_FORMAT,
+            });
+        }
     }
+    if let Some(found) = impossible_count(&value) {
+        return Err(ArchiveError::ImpossibleCount {
+            path: path.to_owned(),
+            found,
+        });
+    }
+    let run = serde_json::from_value(value).map_err(not_a_run)?;
+    refuse_unsafe_names(path, &run)?;
+    Ok(run)
+}
+
+fn impossible_count(value: &serde_json::Value) -> Option<u64> {
+    match value {
+        serde_json::Value::Number(number) => number.as_u64().filter(|&n| n > LARGEST_COUNT),
+        serde_json::Value::Array(list) => list.iter().find_map(impossible_count),
+        serde_json::Value::Object(map) => map.values().find_map(impossible_count),
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::String(_) => None,
+    }
+}
+
+/// Refuses a run whose id, session or spec's name is none: files and folders are called by them.
+fn refuse_unsafe_names(path: &Path, run: &Run) -> Result<(), ArchiveError> {
+    for (what, name) in [
+        ("id", &run.id),
+        ("session", &run.session),
+        ("spec's name", &run.spec.name),
+    ] {
+        if !is_safe(name) {
+            return Err(ArchiveError::UnsafeName {
+                path: path.to_owned(),
+                what,
+                found: name.chars().take(80).collect(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a text can be a file's name anywhere: as [`crate::ident::Name`], and longer, since ids
+/// and sessions have a spec's name or a digest and a time in them.
+fn is_safe(name: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && name.len() <= 128
+        && name.chars().all(allowed)
 }
 
 /// Reads a run file, or every run of a folder (its own, else those of its folder `runs`), in the

@@ -6,6 +6,7 @@ use super::environment::Environment;
 use super::reference::{FORMAT, Reference, ReferenceSession, read_reference};
 use crate::archive::{ArchiveError, save_json, save_run, save_text};
 use crate::provenance::PinPath;
+use crate::sample::OutcomeKind;
 use crate::summary::{Run, RunEnd};
 
 /// Runs that a session needs to show its own noise.
@@ -187,6 +188,16 @@ fn check(promotion: Promotion<'_>) -> Result<(), PromoteError> {
         if let Some(stage) = spoilt {
             return Err(unfit(format!(
                 "its gated stage `{}` is invalid; `infergate report` of the run says why",
+                stage.name
+            )));
+        }
+        let dead = run
+            .stages
+            .iter()
+            .find(|stage| is_gated(&stage.name) && stage.pooled.count(OutcomeKind::Completed) == 0);
+        if let Some(stage) = dead {
+            return Err(unfit(format!(
+                "no request of its gated stage `{}` completed; `infergate report` of the run says how they ended",
                 stage.name
             )));
         }

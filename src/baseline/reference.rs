@@ -69,7 +69,8 @@ pub enum BaselineError {
     },
     /// Something was promoted, but in other environments.
     #[error(
-        "no baseline for `{name}` in this environment; the nearest one, `{nearest}`, differs in {differences}"
+        "no baseline for `{name}` in this environment; the nearest one, `{nearest}`, differs in {differences}; \
+         promote sessions that were measured here, or compare with a second live target: `infergate ab SPEC --baseline-url URL`"
     )]
     OtherEnvironment {
         /// The spec's name.
@@ -124,6 +125,7 @@ pub(super) fn read_reference(folder: &Path) -> Result<Reference, ArchiveError> {
         Err(ArchiveError::UnknownFormat {
             path,
             found: reference.format,
+            known: FORMAT,
         })
     }
 }

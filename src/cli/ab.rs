@@ -9,11 +9,11 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::judge::Evidence;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
-use super::source::load_spec;
+use super::source::{SelectArgs, load_spec};
 use crate::archive::save_run;
 use crate::exit::Exit;
 use crate::session::{Measured, RunningTarget};
-use crate::spec::{Spec, TargetPlace};
+use crate::spec::{Spec, TargetPlace, base_url};
 use crate::summary::{InvalidReason, RunEnd, Side};
 use crate::verdict::{Judgement, NextLook};
 
@@ -39,6 +39,9 @@ pub(super) struct AbArgs {
 
     #[command(flatten)]
     sides: SideArgs,
+
+    #[command(flatten)]
+    select: SelectArgs,
 
     #[command(flatten)]
     out: OutArgs,
@@ -85,15 +88,20 @@ impl SideArgs {
             Side::Candidate => (&self.candidate_url, &self.candidate_sim, "--candidate"),
         };
         if let Some(url) = url {
-            if !(url.starts_with("http://") || url.starts_with("https://")) {
-                return Err(Failure::usage(format!(
-                    "`{flag}-url` takes a URL like `http://127.0.0.1:8000`, not `{url}`"
-                )));
-            }
-            return Ok(TargetPlace::Url(url.clone()));
+            let url = base_url(url).map_err(|fault| {
+                Failure::usage(format!(
+                    "`{flag}-url` {fault}; write it like `http://127.0.0.1:8000`"
+                ))
+            })?;
+            return Ok(TargetPlace::Url(url.to_owned()));
         }
         if let Some(words) = words {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            if words.is_empty() {
+                return Err(Failure::usage(format!(
+                    "`{flag}-sim` names no profile; `infergate sim --list` shows all"
+                )));
+            }
             super::sim::parse_words(&words)
                 .map_err(|error| Failure::usage(format!("`{flag}-sim`: {error}")))?;
             return Ok(TargetPlace::Sim(words));
@@ -107,7 +115,7 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let spec = load_spec(&args.spec, context)?;
+    let spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     let request = AbRequest {
         spec: &spec,
@@ -152,8 +160,12 @@ pub(super) async fn interleave(
         sitting,
         evidence: Evidence::default(),
     };
+    // Both before any load: a side that is not there is found now, not after the other's run.
+    let pins = pairs.sitting.observe(&pairs.baseline, interrupt).await?;
+    if let Some(candidate) = &pairs.candidate {
+        pairs.sitting.observe(candidate, interrupt).await?;
+    }
     if let Some(baselines) = request.baselines {
-        let pins = pairs.sitting.observe(&pairs.baseline).await?;
         let archive = super::baseline::archived_runs(baselines, spec, &pins)?;
         pairs.sitting.keep_archive(&archive)?;
         pairs.evidence.archive = archive;

@@ -60,6 +60,10 @@ enum SideWord {
 
 /// List the promoted sessions
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  infergate baseline list
+  infergate baseline list --json | jq '.[].reference.sessions | length'")]
 pub(super) struct ListArgs {
     /// Folder of promoted baselines
     #[arg(long, default_value = "baselines", value_name = "DIR")]
@@ -72,6 +76,9 @@ pub(super) struct ListArgs {
 
 /// Show the sessions of one spec with their runs and reasons
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  infergate baseline show chat-8b")]
 pub(super) struct ShowArgs {
     /// The spec's name
     name: String,
@@ -101,7 +108,7 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
             args.session.display()
         )));
     };
-    let spec = embedded_spec(&first.spec.text, context)?;
+    let spec = embedded_spec(&first.spec, context)?;
     let promoted = baseline::promote(
         &args.baselines,
         Promotion {
@@ -184,18 +191,31 @@ pub(super) fn runs_at(path: &Path) -> Result<Vec<Run>, Failure> {
 
 /// The runs that a session's noise was learnt from.
 pub(super) fn kept_archive(session: &Path) -> Result<Vec<Run>, Failure> {
-    let folder = super::sitting::archive_of(session);
+    kept(&super::sitting::archive_of(session))
+}
+
+/// The baseline's runs that the session of a gate was judged against; none of any other session.
+pub(super) fn kept_baseline(session: &Path) -> Result<Vec<Run>, Failure> {
+    kept(&super::sitting::baseline_of(session))
+}
+
+fn kept(folder: &Path) -> Result<Vec<Run>, Failure> {
     if folder.is_dir() {
-        runs_at(&folder)
+        runs_at(folder)
     } else {
         Ok(Vec::new())
     }
 }
 
-/// The promoted sessions of a spec for a target with these pins.
+/// The promoted sessions of a spec for a target with these pins, as far as the same stages ran.
 pub(super) fn stored_runs(root: &Path, spec: &Spec, pins: &Pins) -> Result<Baseline, Failure> {
     let environment = Environment::of(pins, &spec.under_test);
-    Ok(baseline::load(root, &spec.name, &environment)?)
+    let mut baseline = baseline::load(root, &spec.name, &environment)?;
+    let same = |run: &Run| run.spec.select == spec.select;
+    baseline
+        .sessions
+        .retain(|session| session.runs.iter().all(same));
+    Ok(baseline)
 }
 
 /// Every promoted run that shows this machine's noise; none where there is no baseline yet.

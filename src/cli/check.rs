@@ -1,18 +1,21 @@
 //! `infergate check`: what a valid spec asks for, in size and time.
 
+mod replay;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
+use self::replay::TraceSize;
 use super::context::Context;
 use super::failure::Failure;
-use super::source::load_spec;
+use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
 use crate::metric::{Cell, Metric};
 use crate::plan::{Plan, StagePlan};
-use crate::spec::{Arrival, Extent, GateCell, Limit, Spec, Stage, looks};
+use crate::spec::{Extent, GateCell, Limit, Spec, Stage, looks};
 use crate::unit::{Nanos, scale};
 
 /// Check a spec
@@ -30,13 +33,16 @@ pub(super) struct CheckArgs {
     /// The spec, or a folder with `spec.yaml` in it
     spec: PathBuf,
 
+    #[command(flatten)]
+    select: SelectArgs,
+
     /// Print the plan's size as JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &CheckArgs, context: &mut Context) -> Result<Exit, Failure> {
-    let spec = load_spec(&args.spec, context)?;
+    let spec = args.select.apply(load_spec(&args.spec, context)?)?;
     let plan = Plan::expand(&spec);
     let text = if args.json {
         let size = Size::of(&spec, &plan);
@@ -96,6 +102,9 @@ pub(super) struct StageSize {
     pub duration_is_bound: bool,
     /// Whether every pair repeats it; another stage runs once a side.
     pub repeated: bool,
+    /// What it replays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceSize>,
 }
 
 /// One look of an `ab`.
@@ -177,6 +186,7 @@ impl StageSize {
             duration_s: stage.expected_duration(latency).as_secs_f64(),
             duration_is_bound: !stage.has_fixed_duration(),
             repeated,
+            trace: TraceSize::of(&stage.arrival),
         }
     }
 }
@@ -203,9 +213,8 @@ fn warmup(stage: &Stage) -> String {
 
 fn notes(spec: &Spec) -> Vec<String> {
     let is_open = |name: &str| {
-        spec.stages
-            .iter()
-            .any(|stage| stage.name == name && matches!(stage.arrival, Arrival::Open { .. }))
+        let mut stages = spec.stages.iter();
+        stages.any(|stage| stage.name == name && stage.arrival.is_open())
     };
     spec.gate
         .cells
@@ -238,6 +247,13 @@ pub(super) fn describe(spec: &Spec, plan: &Plan) -> String {
         table(&size)
     );
     text.push_str(&times(&size));
+    for (stage, trace) in size
+        .stages
+        .iter()
+        .filter_map(|s| Some((s, s.trace.as_ref()?)))
+    {
+        let _ = write!(text, "\n`{}` {}", stage.name, trace.describe());
+    }
     let (shown, gated): (Vec<_>, Vec<_>) = size.cells.iter().partition(|cell| cell.informational);
     for (what, cells) in [("gated", gated), ("informational", shown)] {
         if cells.is_empty() {
@@ -323,68 +339,4 @@ fn times(size: &Size) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::Path;
-
-    use crate::diag::Source;
-    use crate::spec::parse;
-
-    fn fixture(name: &str) -> (Spec, Plan) {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/fixtures/spec/ok")
-            .join(format!("{name}.yaml"));
-        let text = std::fs::read_to_string(&path).unwrap();
-        let source = Source {
-            path: name.to_owned(),
-            text,
-        };
-        let spec = parse(&source, &|name| {
-            (name == "TARGET_URL").then(|| "http://localhost:8000".to_owned())
-        })
-        .unwrap()
-        .spec;
-        let plan = Plan::expand(&spec);
-        (spec, plan)
-    }
-
-    #[test]
-    fn the_size_reads_well() {
-        for name in [
-            "product-example",
-            "sim",
-            "minimal",
-            "anchors",
-            "arrivals",
-            "no-gate",
-        ] {
-            let (spec, plan) = fixture(name);
-            insta::assert_snapshot!(name, describe(&spec, &plan));
-        }
-    }
-
-    #[test]
-    fn the_json_names_its_units() {
-        let (spec, plan) = fixture("minimal");
-        let size = Size::of(&spec, &plan);
-        insta::assert_snapshot!(serde_json::to_string_pretty(&size).unwrap());
-    }
-
-    #[test]
-    fn only_stages_that_are_judged_are_repeated() {
-        let (spec, plan) = fixture("product-example");
-        let size = Size::of(&spec, &plan);
-        let repeated: Vec<&str> = size
-            .stages
-            .iter()
-            .filter(|stage| stage.repeated)
-            .map(|stage| stage.name.as_str())
-            .collect();
-        assert_eq!(repeated, ["sweep@32", "steady"]);
-        let seconds = |stage: &StageSize| stage.duration_s;
-        let all: f64 = size.stages.iter().map(seconds).sum();
-        // 60 s of sweep@32 and 210 s of steady.
-        let three = 2.0 * (3.0 * 270.0 + all - 270.0);
-        assert!((size.looks[0].total_s - three).abs() < 1e-9);
-    }
-}
+mod tests;

@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::baseline::{kept_archive, runs_at};
+use super::baseline::{kept_archive, kept_baseline, runs_at};
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
-use super::source::{embedded_spec, load_spec};
+use super::source::{embedded_spec, load_spec, selected};
 use crate::exit::Exit;
 use crate::summary::{Run, Side};
 
 /// Compare runs from files
 ///
 /// Each side is a run file, a folder of runs, or several of them. One folder of an `ab` session is
-/// enough: its runs say which side and which pair they are. The gate's cells and tolerances are
+/// enough: its runs say which side and which pair they are; so is one of a `gate` session, which
+/// keeps the baseline that it was judged against. The gate's cells and tolerances are
 /// those of the baseline's spec, so that a candidate can't loosen its own.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -26,7 +27,7 @@ Examples:
 
 Exit codes: 0 pass · 1 regression · 2 wrong files · 3 cannot decide, or the same run twice · 4 invalid")]
 pub(super) struct CompareArgs {
-    /// The baseline, or the folder of an `ab` session
+    /// The baseline, or the folder of an `ab` or `gate` session
     #[arg(
         value_name = "BASE",
         required_unless_present = "base",
@@ -69,8 +70,13 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
         return Err(Failure::usage("there is no run on the baseline's side"));
     };
     let spec = match &args.spec {
+<<<<<<< HEAD
         Some(path) => load_spec(path, context)?,
-        None => embedded_spec(&first.spec.text, context)?,
+        None => embedded_spec(&judged_by(&evidence, args, first).spec, context)?,
+=======
+        Some(path) => selected(load_spec(path, context)?, &first.spec.select)?,
+        None => embedded_spec(&first.spec, context)?,
+>>>>>>> stages
     };
     let judgement = evidence.judge(&spec);
     evidence.publish(
@@ -83,12 +89,28 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
     )
 }
 
+/// The run whose spec is the judge: the baseline's, but of a gate's session the one that it was
+/// judged by.
+fn judged_by<'a>(evidence: &'a Evidence, args: &CompareArgs, baseline: &'a Run) -> &'a Run {
+    let alone = args.second.is_none() && args.candidate.is_empty();
+    match evidence.candidate.first() {
+        Some(candidate) if alone => candidate,
+        _ => baseline,
+    }
+}
+
 fn evidence(args: &CompareArgs) -> Result<Evidence, Failure> {
     let mut archive = all(&args.archive)?;
     match (&args.first, &args.second) {
         (Some(session), None) if args.candidate.is_empty() => {
             archive.extend(kept_archive(session)?);
-            let (baseline, candidate) = split(runs_at(session)?, session)?;
+            let runs = runs_at(session)?;
+            let kept = kept_baseline(session)?;
+            let (baseline, candidate) = if kept.is_empty() {
+                split(runs, session)?
+            } else {
+                (kept, runs)
+            };
             Ok(Evidence {
                 baseline,
                 candidate,
@@ -124,7 +146,7 @@ fn split(runs: Vec<Run>, folder: &Path) -> Result<(Vec<Run>, Vec<Run>), Failure>
     let unsided = baseline.iter().any(|run| run.side.is_none());
     if candidate.is_empty() || baseline.is_empty() || unsided {
         return Err(Failure::usage(format!(
-            "`{}` is no session of `ab`: its runs don't name both sides; name the candidate too: \
+            "`{}` is no session of `ab` or `gate`: its runs don't name both sides; name the candidate too: \
              `infergate compare BASE CANDIDATE`",
             folder.display()
         )));

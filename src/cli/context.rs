@@ -21,6 +21,8 @@ pub struct Context {
     pub quiet: bool,
     /// This binary, to start the embedded engine with.
     pub program: PathBuf,
+    /// Why text for standard output was lost; a reader that went away loses nothing.
+    pub lost: Option<std::io::Error>,
     environment: fn(&str) -> Option<String>,
     now: fn() -> jiff::Timestamp,
 }
@@ -37,6 +39,7 @@ impl Context {
             draw_progress: std::io::stderr().is_terminal(),
             quiet,
             program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("infergate")),
+            lost: None,
             environment: variable,
             now: system_time,
         }
@@ -78,8 +81,12 @@ impl Context {
 
     /// Text on standard output.
     pub fn print(&mut self, text: &str) {
-        let _ = write!(self.out, "{text}");
-        let _ = self.out.flush();
+        let written = write!(self.out, "{text}").and_then(|()| self.out.flush());
+        if let Err(error) = written
+            && error.kind() != std::io::ErrorKind::BrokenPipe
+        {
+            self.lost.get_or_insert(error);
+        }
     }
 }
 

@@ -44,6 +44,12 @@ pub(super) async fn run(
     let session = format!("demo-{}-{}", context.stamp(), &unique[..4]);
     let folder = args.out.join(&session);
     let spec_path = args.out.join("spec.yaml");
+    if std::fs::read_to_string(&spec_path).is_ok_and(|text| text != SPEC) {
+        return Err(Failure::usage(format!(
+            "`{}` is there already and is not the demo's: choose another folder with `--out DIR`",
+            spec_path.display()
+        )));
+    }
     save_text(&spec_path, SPEC)?;
     let spec = load_spec(&spec_path, context)?;
     context.note("baseline:  the embedded engine, `demo`");

@@ -91,9 +91,10 @@ impl From<MeasureError> for Failure {
     fn from(error: MeasureError) -> Self {
         let exit = match &error {
             MeasureError::Contradiction { .. } | MeasureError::Client(_) => Exit::Usage,
-            MeasureError::Probe(_) | MeasureError::Start(_) | MeasureError::Archive(_) => {
-                Exit::Invalid
-            }
+            MeasureError::Probe(_)
+            | MeasureError::Interrupted
+            | MeasureError::Start(_)
+            | MeasureError::Archive(_) => Exit::Invalid,
         };
         Self::new(exit, error.to_string())
     }

@@ -1,5 +1,6 @@
 //! `infergate gate`: measure the candidate and judge it against the promoted sessions.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,11 +12,11 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::judge::Evidence;
 use super::sitting::{OutArgs, open_sitting};
-use super::source::load_spec;
+use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
 use crate::session::RunningTarget;
-use crate::spec::{Policy, Spec};
-use crate::summary::{RunEnd, Side};
+use crate::spec::Policy;
+use crate::summary::{Run, RunEnd, Side};
 use crate::verdict::NextLook;
 
 /// Stored sessions below which no verdict is given at all.
@@ -48,6 +49,9 @@ pub(super) struct GateArgs {
     sides: SideArgs,
 
     #[command(flatten)]
+    select: SelectArgs,
+
+    #[command(flatten)]
     out: OutArgs,
 
     /// Print the report as JSON on standard output
@@ -60,7 +64,7 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let spec = load_spec(&args.spec, context)?;
+    let spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     if args.sides.names_baseline() {
         let request = AbRequest {
@@ -73,15 +77,40 @@ pub(super) async fn run(
     }
     let target =
         RunningTarget::start(&args.sides.place(Side::Candidate, &spec)?, &context.program).await?;
-    let pins = sitting.observe(&target).await?;
-    let baseline = match stored_runs(&args.baselines, &spec, &pins) {
+    let pins = sitting.observe(&target, interrupt).await?;
+    let mut baseline = match stored_runs(&args.baselines, &spec, &pins) {
         Ok(baseline) => baseline,
         Err(failure) if failure.exit == Exit::Undecided => {
-            return no_baseline(&spec, failure, context);
+            return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
         }
         Err(failure) => return Err(failure),
     };
+    let promoted = baseline.sessions.len();
+    let (workload, trace) = (spec.workload_digest(), sitting.trace_digest());
+    baseline.sessions.retain(|session| {
+        let same = |run: &Run| run.spec.workload_digest == workload && run.trace_digest == trace;
+        session.runs.iter().all(same)
+    });
     let sessions = baseline.sessions.len();
+    if promoted > 0 && sessions == 0 {
+        let failure = Failure::new(
+            Exit::Undecided,
+            format!(
+                "the spec changed: no session of the baseline `{}` ran this workload; promote \
+                 {LEAST_SESSIONS} sessions of the spec as it is now, or compare with a second live \
+                 target: `infergate ab {} --baseline-url URL`",
+                baseline.folder.display(),
+                args.spec.display(),
+            ),
+        );
+        return without_baseline(spec.gate.incomparable, "incomparable", failure, context);
+    }
+    if sessions < promoted {
+        context.note(&format!(
+            "{} of {promoted} sessions of the baseline ran another workload and are left out",
+            promoted - sessions
+        ));
+    }
     if sessions < LEAST_SESSIONS {
         let missing = LEAST_SESSIONS - sessions;
         let failure = Failure::new(
@@ -94,7 +123,7 @@ pub(super) async fn run(
                 args.spec.display(),
             ),
         );
-        return no_baseline(&spec, failure, context);
+        return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
     }
     let mut evidence = Evidence {
         baseline: baseline
@@ -104,6 +133,8 @@ pub(super) async fn run(
             .collect(),
         ..Evidence::default()
     };
+    sitting.calibrate_as(&evidence.baseline);
+    sitting.keep_baseline(&evidence.baseline)?;
     let judgement = loop {
         let number = evidence.candidate.len();
         context.note(&format!("candidate run {}", number + 1));
@@ -121,11 +152,7 @@ pub(super) async fn run(
     };
     target.stop().await;
     let folder = sitting.folder().to_owned();
-    let reproduce = [format!(
-        "infergate compare {} {}",
-        baseline.folder.display(),
-        folder.display()
-    )];
+    let reproduce = [format!("infergate compare {}", folder.display())];
     let exit = evidence.publish(
         &judgement,
         &spec,
@@ -146,18 +173,24 @@ pub(super) async fn run(
     Ok(exit)
 }
 
-/// What the spec's policy makes of a missing baseline.
-fn no_baseline(spec: &Spec, failure: Failure, context: &mut Context) -> Result<Exit, Failure> {
-    let (exit, word) = match spec.gate.no_baseline {
+/// What the spec's policy of this name makes of a baseline that can't be used.
+fn without_baseline(
+    policy: Policy,
+    name: &str,
+    failure: Failure,
+    context: &mut Context,
+) -> Result<Exit, Failure> {
+    let (exit, word) = match policy {
         Policy::Undecided => return Err(failure),
         Policy::Pass => (Exit::Pass, "pass"),
         Policy::Fail => (Exit::Regression, "fail"),
     };
-    let text = failure.render();
-    context.note(text.trim_end());
-    context.note(&format!(
-        "the spec's `no_baseline: {word}` makes this exit {}",
+    // Shown in quiet too: an exit code that rests on no measurement says so.
+    let _ = writeln!(
+        context.err,
+        "{}the spec's `{name}: {word}` makes this exit {}",
+        failure.render(),
         exit.code()
-    ));
+    );
     Ok(exit)
 }

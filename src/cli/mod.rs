@@ -99,6 +99,13 @@ pub fn main() -> ExitCode {
             runtime.shutdown_background();
             outcome
         });
+    let outcome = match (outcome, context.lost.take()) {
+        (Ok(exit), Some(error)) => Err(Failure::new(
+            exit.worst(Exit::Invalid),
+            format!("cannot write to standard output: {error}"),
+        )),
+        (outcome, _) => outcome,
+    };
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::baseline::{kept_archive, runs_at};
+use super::baseline::{kept_archive, kept_baseline, runs_at};
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
@@ -15,7 +15,8 @@ use crate::summary::{Run, Side};
 
 /// Render a run or a session again
 ///
-/// A run file gives the figures of that run; the folder of an `ab` session gives its comparison.
+/// A run file gives the figures of that run; the folder of an `ab` or `gate` session gives
+/// its comparison.
 /// Rendering judges nothing anew for CI: it exits 0 whatever the report says.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -43,8 +44,14 @@ enum Format {
 
 pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Failure> {
     let runs = runs_at(&args.path)?;
-    let text = if runs.iter().any(|run| run.side == Some(Side::Candidate)) {
-        comparison(runs, args, context)?
+    let kept = kept_baseline(&args.path)?;
+    let text = if !kept.is_empty() {
+        comparison(kept, runs, args, context)?
+    } else if runs.iter().any(|run| run.side == Some(Side::Candidate)) {
+        let (candidate, baseline) = runs
+            .into_iter()
+            .partition(|run| run.side == Some(Side::Candidate));
+        comparison(baseline, candidate, args, context)?
     } else {
         let mut text = String::new();
         for run in &runs {
@@ -56,15 +63,16 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Fail
     Ok(Exit::Pass)
 }
 
-fn comparison(runs: Vec<Run>, args: &ReportArgs, context: &Context) -> Result<String, Failure> {
-    let (candidate, baseline): (Vec<Run>, Vec<Run>) = runs
-        .into_iter()
-        .partition(|run| run.side == Some(Side::Candidate));
-    let text = baseline
-        .first()
-        .or(candidate.first())
-        .map_or("", |run| run.spec.text.as_str());
-    let spec = embedded_spec(text, context)?;
+fn comparison(
+    baseline: Vec<Run>,
+    candidate: Vec<Run>,
+    args: &ReportArgs,
+    context: &Context,
+) -> Result<String, Failure> {
+    let Some(first) = candidate.first().or(baseline.first()) else {
+        return Err(Failure::usage("there is no run to report"));
+    };
+    let spec = embedded_spec(&first.spec, context)?;
     let evidence = Evidence {
         baseline,
         candidate,

@@ -8,7 +8,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::sitting::{OutArgs, open_sitting};
-use super::source::load_spec;
+use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
 use crate::report;
 use crate::session::RunningTarget;
@@ -35,6 +35,9 @@ pub(super) struct RunArgs {
     repeats: u32,
 
     #[command(flatten)]
+    select: SelectArgs,
+
+    #[command(flatten)]
     out: OutArgs,
 
     /// Print the run as JSON (one run a line) on standard output
@@ -47,7 +50,7 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let spec = load_spec(&args.spec, context)?;
+    let spec = args.select.apply(load_spec(&args.spec, context)?)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     let target = RunningTarget::start(&spec.target.place, &context.program).await?;
     let mut exit = Exit::Pass;

@@ -10,6 +10,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use crate::archive::{save_run, save_text};
+use crate::ident::Digest;
 use crate::load::{Live, LoadEvent};
 use crate::plan::{Plan, StagePlan};
 use crate::provenance::Pins;
@@ -37,6 +38,11 @@ pub(super) struct CliSitting {
 /// Where a session keeps the runs that its noise was learnt from.
 pub(super) fn archive_of(session: &Path) -> PathBuf {
     session.join("archive")
+}
+
+/// Where the session of a gate keeps the baseline's runs that it was judged against.
+pub(super) fn baseline_of(session: &Path) -> PathBuf {
+    session.join("baseline")
 }
 
 /// Starts a session below `--out`; its folder appears with its first run.
@@ -81,17 +87,35 @@ impl CliSitting {
     }
 
     /// What the target is, without any load.
-    pub(super) async fn observe(&self, target: &RunningTarget) -> Result<Pins, Failure> {
-        Ok(self.sitting.observe(target).await?)
+    pub(super) async fn observe(
+        &mut self,
+        target: &RunningTarget,
+        interrupt: &Interrupt,
+    ) -> Result<Pins, Failure> {
+        Ok(self.sitting.observe(target, interrupt.stop()).await?)
+    }
+
+    /// Writes the candidate's prompts as the newest of these runs had theirs.
+    pub(super) fn calibrate_as(&mut self, baseline: &[Run]) {
+        if let Some(newest) = baseline.last() {
+            self.sitting.calibrate_as(newest.prompt_calibration);
+        }
     }
 
     /// Keeps the runs that the noise is learnt from beside the session, so that its judgement can be
     /// made again from this folder alone.
     pub(super) fn keep_archive(&self, runs: &[Run]) -> Result<(), Failure> {
-        for run in runs {
-            save_run(&archive_of(&self.folder), run)?;
-        }
-        Ok(())
+        keep(&archive_of(&self.folder), runs)
+    }
+
+    /// Keeps the baseline's runs beside the session, for the same reason.
+    pub(super) fn keep_baseline(&self, runs: &[Run]) -> Result<(), Failure> {
+        keep(&baseline_of(&self.folder), runs)
+    }
+
+    /// Digest of the requests that this session sends.
+    pub(super) fn trace_digest(&self) -> Digest {
+        self.sitting.plan().trace_digest()
     }
 
     /// Takes one run. `place` is its pair and side; without `all` only gated stages are run.
@@ -121,6 +145,13 @@ impl CliSitting {
             .await;
         Ok(measured?)
     }
+}
+
+fn keep(folder: &Path, runs: &[Run]) -> Result<(), Failure> {
+    for run in runs {
+        save_run(folder, run)?;
+    }
+    Ok(())
 }
 
 /// Shows a load event as progress; `current` is the stage under way.

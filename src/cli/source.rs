@@ -1,12 +1,51 @@
 //! Reading a spec: a file, or a folder with `spec.yaml` in it.
 
+use std::io::Read as _;
 use std::path::Path;
+
+use clap::Args;
 
 use super::context::Context;
 use super::failure::{Failure, FailureText};
 use crate::diag::{Diagnostic, Source, Style, render};
 use crate::exit::Exit;
-use crate::spec::{self, Spec};
+use crate::spec::{self, Spec, TraceAsk, TraceText};
+use crate::summary::SpecStamp;
+
+/// Which stages with labels run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(super) struct SelectArgs {
+    /// Run the stages with this label too; without it, only those without labels run
+    #[arg(long, value_name = "LABEL")]
+    select: Vec<String>,
+}
+
+impl SelectArgs {
+    /// The spec with the stages that run.
+    pub(super) fn apply(&self, spec: Spec) -> Result<Spec, Failure> {
+        selected(spec, &self.select)
+    }
+
+    /// The same, where something is to be judged.
+    pub(super) fn apply_gated(&self, spec: Spec) -> Result<Spec, Failure> {
+        let spec = self.apply(spec)?;
+        if spec.gate.cells.iter().any(|cell| !cell.informational) {
+            return Ok(spec);
+        }
+        Err(Failure::usage(
+            "every gated cell belongs to a stage with labels; name one with `--select`",
+        ))
+    }
+}
+
+/// The spec with the stages that run under these labels.
+pub(super) fn selected(spec: Spec, labels: &[String]) -> Result<Spec, Failure> {
+    spec.select(labels)
+        .map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Bytes of a trace at most: some ten million rows.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads and parses; warnings go to standard error, errors are all reported at once.
 pub(super) fn load_spec(path: &Path, context: &mut Context) -> Result<Spec, Failure> {
@@ -35,26 +74,46 @@ pub(super) fn read_spec(path: &Path, context: &Context) -> Result<(Source, spec:
         path: path.display().to_string(),
         text,
     };
-    let parsed = spec::parse(&source, &|name| context.variable(name))
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let trace = |ask: TraceAsk<'_>| read_trace(&folder.join(ask.file)).map(TraceText::Whole);
+    let parsed = spec::parse(&source, &|name| context.variable(name), &trace)
         .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
     Ok((source, parsed))
 }
 
+/// The text of a trace, or why there is none.
+fn read_trace(path: &Path) -> Result<String, String> {
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    let read = file.take(MOST_BYTES + 1).read_to_string(&mut text);
+    match read {
+        Ok(bytes) if bytes as u64 > MOST_BYTES => Err("it is larger than 1 GiB".to_owned()),
+        Ok(_) => Ok(text),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Parses the spec that a run file carries. Its target is not used, so a variable that is unset
-/// here stands for any address.
-pub(super) fn embedded_spec(text: &str, context: &Context) -> Result<Spec, Failure> {
+/// here stands for any address; of its traces it has what the run has kept.
+pub(super) fn embedded_spec(stamp: &SpecStamp, context: &Context) -> Result<Spec, Failure> {
     let source = Source {
         path: "the run's spec".to_owned(),
-        text: text.to_owned(),
+        text: stamp.text.clone(),
+    };
+    let trace = |ask: TraceAsk<'_>| {
+        let kept = stamp.replays.iter().find(|kept| kept.stage == ask.stage);
+        kept.cloned()
+            .map(TraceText::Stamp)
+            .ok_or_else(|| "the run has kept nothing of it".to_owned())
     };
     let placeholder = |name: &str| {
         context
             .variable(name)
             .or_else(|| Some("http://127.0.0.1".to_owned()))
     };
-    spec::parse(&source, &placeholder)
-        .map(|parsed| parsed.spec)
-        .map_err(|diagnostics| mistakes(&diagnostics, &source, context))
+    let parsed = spec::parse(&source, &placeholder, &trace)
+        .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
+    selected(parsed.spec, &stamp.select)
 }
 
 fn mistakes(diagnostics: &[Diagnostic], source: &Source, context: &Context) -> Failure {

@@ -139,7 +139,13 @@ impl Work {
         ]
         .into_iter()
         .filter(|(_, base, head)| (head - base).abs() > limit * base.abs())
-        .map(|(what, base, head)| format!("{what} {:+.1} %", (head / base - 1.0) * 100.0))
+        .map(|(what, base, head)| {
+            if base > 0.0 {
+                format!("{what} {:+.1} %", (head / base - 1.0) * 100.0)
+            } else {
+                format!("{what} where the baseline has none")
+            }
+        })
         .collect();
         (!parts.is_empty()).then(|| parts.join(", "))
     }

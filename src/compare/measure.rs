@@ -1,9 +1,9 @@
 //! The value of one cell in one run, or why there is none.
 
-use crate::metric::{Cell, Metric, Statistic};
-use crate::sample::OutcomeKind;
+use crate::metric::{Cell, Kind, Metric, Statistic};
+use crate::sample::{OutcomeKind, StopReason};
 use crate::stats::proportion::Count;
-use crate::summary::{ClassSummary, InvalidReason, Run, RunEnd, StageSummary};
+use crate::summary::{ClassSummary, InvalidReason, Run, RunEnd, Saturation, StageSummary};
 
 /// What a run says of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +18,23 @@ pub enum Value {
     Absent(String),
 }
 
+/// Why a latency that was measured says little of the target under this load.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Unfit {
+    /// The stage was still warming up.
+    NotSettled {
+        /// Requests that are warm-up.
+        cut: u64,
+        /// Of so many.
+        of: u64,
+    },
+    /// The target did not keep up with what it was sent: latency grows as long as the stage lasts.
+    Overloaded {
+        /// Requests that it completed by those that were due.
+        completed: f64,
+    },
+}
+
 /// A cell in one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
@@ -29,6 +46,8 @@ pub struct Measure {
     pub bad: Option<Count>,
     /// Length of the measured window; 0 where there is none.
     pub window_s: f64,
+    /// Why its value can't be judged, of latencies.
+    pub unfit: Option<Unfit>,
 }
 
 impl Measure {
@@ -51,6 +70,7 @@ impl Measure {
             n: 0,
             bad: None,
             window_s: 0.0,
+            unfit: None,
         }
     }
 }
@@ -66,6 +86,9 @@ pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
         return Measure::without(Value::Failed);
     }
     if stages.is_empty() {
+        if let Some(value) = skipped(run, cell) {
+            return Measure::without(value);
+        }
         let stage = cell.stage.as_deref().unwrap_or("*");
         return Measure::without(Value::Absent(format!("the run has no stage `{stage}`")));
     }
@@ -101,8 +124,22 @@ pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
             0,
         ),
     };
+    let latency = cell.metric.metric().kind() == Kind::Distribution;
+    // What is left of a stage that failures ended is not the stage.
+    let cut_off = stages
+        .iter()
+        .any(|stage| matches!(stage.stopped, Some(StopReason::Errors { .. })));
+    let value = if cut_off && cell.metric.metric().kind() != Kind::Proportion {
+        Value::Failed
+    } else {
+        value
+    };
     Measure {
         value,
+        unfit: stages
+            .iter()
+            .find_map(|stage| unfit(stage))
+            .filter(|_| latency),
         n,
         bad: bad(&parts, cell.metric.metric()),
         window_s: stages.iter().map(|stage| stage.window_s).sum(),
@@ -115,6 +152,34 @@ fn lost_in(run: &Run, stages: &[&StageSummary]) -> bool {
     let last = run.stages.last().map(|stage| stage.name.as_str());
     matches!(run.end, RunEnd::TargetLost { .. })
         && (stages.is_empty() || stages.iter().any(|stage| Some(stage.name.as_str()) == last))
+}
+
+/// Of a step that was not run: a failure of the target, where it was the target that ended the sweep.
+fn skipped(run: &Run, cell: &Cell) -> Option<Value> {
+    let name = cell.stage.as_ref()?;
+    let skipped = run.skipped.iter().find(|stage| stage.name == *name)?;
+    let after = run.stages.iter().find(|stage| stage.name == skipped.after);
+    Some(if after.is_some_and(|stage| stage.invalid.is_empty()) {
+        Value::Failed
+    } else {
+        Value::Absent(format!(
+            "`{name}` was not run, for `{}` before it was ended, and is invalid",
+            skipped.after
+        ))
+    })
+}
+
+fn unfit(stage: &StageSummary) -> Option<Unfit> {
+    match (stage.load_state, stage.settling) {
+        (Some(load), _) if load.state == Saturation::Overloaded => Some(Unfit::Overloaded {
+            completed: load.completed_by_due,
+        }),
+        (_, Some(settling)) if !settling.settled => Some(Unfit::NotSettled {
+            cut: settling.cut,
+            of: settling.of,
+        }),
+        _ => None,
+    }
 }
 
 /// A class of a stage, all pooled without a name. A stage of one class doesn't repeat it.
@@ -135,6 +200,9 @@ fn distribution(class: &ClassSummary, metric: Metric, statistic: Statistic) -> (
         };
     };
     let n = distribution.n + distribution.failed;
+    if n == 0 {
+        return (Value::Absent(format!("no request has a `{metric}`")), 0);
+    }
     let value = match statistic {
         Statistic::Quantile(quantile) => match distribution.quantiles.get(&quantile) {
             Some(value) => value.adjusted_s.map_or(Value::Failed, above_zero),

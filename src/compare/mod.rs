@@ -21,7 +21,7 @@ use crate::spec::Gate;
 use crate::summary::{Run, RunEnd};
 
 pub use cells::ComparedCell;
-pub use measure::{Measure, Value};
+pub use measure::{Measure, Unfit, Value};
 pub use pairing::Arrangement;
 pub use pins::PinDifference;
 

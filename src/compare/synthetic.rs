@@ -33,6 +33,8 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             digest: stamp,
             workload_digest: stamp,
             text: String::new(),
+            select: Vec::new(),
+            replays: Vec::new(),
         },
         trace_digest: Digest::of(b"trace"),
         salt: format!("{minute}"),
@@ -43,6 +45,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             target: "http://localhost".to_owned(),
         },
         stages: vec![stage("steady")],
+        skipped: Vec::new(),
     }
 }
 
@@ -62,6 +65,10 @@ pub(crate) fn stage(name: &str) -> StageSummary {
         rate_rps: None,
         window_s: 50.0,
         invalid: Vec::new(),
+        settling: None,
+        load_state: None,
+        stopped: None,
+        engine_queue: None,
         health: ClientHealth {
             lateness_p50_s: 0.0,
             lateness_p99_s: 0.0,

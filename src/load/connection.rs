@@ -1,6 +1,9 @@
 //! Whether a request went out on a new connection or on one that had served before.
 
 use std::cell::Cell;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 
 use tower_layer::Layer;
@@ -11,8 +14,8 @@ tokio::task_local! {
     static OPENED: Cell<bool>;
 }
 
-/// Runs a request, and says besides whether a connection was opened for it. A client built with
-/// [`Watch`] says so; where it did not, the connection had served before.
+/// Runs a request of a client built with [`Watch`], and says besides whether a connection was opened
+/// for it; where none was, the one that it took had served before.
 pub(super) async fn watched<F: Future>(request: F) -> (F::Output, bool) {
     let both = async {
         let output = request.await;
@@ -21,8 +24,9 @@ pub(super) async fn watched<F: Future>(request: F) -> (F::Output, bool) {
     OPENED.scope(Cell::new(false), both).await
 }
 
-/// Notes each connection that is opened for a [`watched`] request: the client stack calls its
-/// connector inside the request that found no idle connection.
+/// Notes each connection that a [`watched`] request waited for until it stood. The client stack opens
+/// one inside the request that found none idle, and moves it out of the request if another falls idle
+/// first.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Watch;
 
@@ -38,18 +42,53 @@ impl<S> Layer<S> for Watch {
 #[derive(Debug, Clone)]
 pub(super) struct Watched<S>(S);
 
-impl<S: Service<D>, D> Service<D> for Watched<S> {
+impl<S, D> Service<D> for Watched<S>
+where
+    S: Service<D>,
+    S::Future: Send + 'static,
+{
     type Response = S::Response;
     type Error = S::Error;
-    type Future = S::Future;
+    type Future = Pin<Box<dyn Future<Output = Result<S::Response, S::Error>> + Send>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.0.poll_ready(context)
     }
 
-    fn call(&mut self, destination: D) -> S::Future {
-        // Outside of a watched request nobody asks.
-        let _ = OPENED.try_with(|opened| opened.set(true));
-        self.0.call(destination)
+    fn call(&mut self, destination: D) -> Self::Future {
+        let opening = self.0.call(destination);
+        Box::pin(async move {
+            let opened = opening.await;
+            // Outside of a watched request nobody asks.
+            let _ = OPENED.try_with(|flag| flag.set(true));
+            opened
+        })
+    }
+}
+
+/// How many connections are in use.
+#[derive(Debug, Clone, Default)]
+pub(super) struct InUse(Arc<AtomicU32>);
+
+impl InUse {
+    /// Counts one more until the value is dropped.
+    pub(super) fn one_more(&self) -> OneInUse {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        OneInUse(Arc::clone(&self.0))
+    }
+
+    /// Whether more than one is, so that another may fall idle at any moment.
+    pub(super) fn several(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 1
+    }
+}
+
+/// A connection in use.
+#[derive(Debug)]
+pub(super) struct OneInUse(Arc<AtomicU32>);
+
+impl Drop for OneInUse {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

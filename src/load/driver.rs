@@ -12,6 +12,7 @@ use super::clock::Clock;
 use super::closed::{Ramp, Rules, Turns, Users};
 use super::cpu;
 use super::dispatch::{Dispatch, Level};
+use super::errors::ErrorWatch;
 use super::event::{Live, LoadEvent, Recent};
 use super::health::LoopLag;
 use super::http::Client;
@@ -63,9 +64,10 @@ const BATCH: usize = 256;
 ///
 /// After the window, sends stop and the stage drains until nothing is in flight or its
 /// `drain_timeout` has passed; what is left then is cut and recorded `unfinished`. When `stop` is
-/// pressed, or when the target takes no connections any more (20 requests in a row, or all for
-/// 3 s), sends stop at once, the drain is at most 5 s, and the window ends at that instant;
-/// requests due later are not recorded at all.
+/// pressed, when the target takes no connections any more (20 requests in a row, or all for 3 s),
+/// or when as many of the latest requests fail as the stage's `stop_when` says, sends stop at once,
+/// the drain is at most 5 s, and the window ends at that instant; requests due later are not
+/// recorded at all.
 ///
 /// Dropping the future stops the stage.
 pub async fn run_stage(
@@ -125,6 +127,7 @@ struct Running {
     lag: LoopLag,
     cpu: CpuInWindow,
     lifeline: Lifeline,
+    errors: ErrorWatch,
     recent: Recent,
     totals: Totals,
 }
@@ -194,7 +197,7 @@ impl Running {
             })
         };
         let numbered = |phase, count: u32| (0..count).map(move |number| (phase, number));
-        let (dispatch, arrivals) = match (schedule, stage.arrival) {
+        let (dispatch, arrivals) = match (schedule, &stage.arrival) {
             (Some(schedule), _) => {
                 let warmup = numbered(Phase::Warmup, schedule.warmup.len() as u32);
                 let measured = numbered(Phase::Measured, schedule.measured.len() as u32);
@@ -208,7 +211,7 @@ impl Running {
                 )?;
                 (dispatch, Arrivals::new(Some(pacer), JoinSet::new()))
             }
-            (None, Arrival::Closed { users, ramp, think }) => {
+            (None, &Arrival::Closed { users, ramp, think }) => {
                 let count = match stage.extent {
                     Extent::Requests(count) => count,
                     Extent::Duration(_) => u32::MAX,
@@ -233,7 +236,9 @@ impl Running {
                 };
                 (dispatch, Arrivals::new(None, users.start()))
             }
-            (None, Arrival::Open { .. }) => unreachable!("an open-loop stage has a schedule"),
+            (None, Arrival::Open { .. } | Arrival::Trace(_)) => {
+                unreachable!("an open-loop stage has a schedule")
+            }
         };
         Ok(Self {
             lag: LoopLag::start(dispatch.clock, Arc::clone(&window)),
@@ -246,6 +251,7 @@ impl Running {
             end: StageEnd::Complete,
             cpu: CpuInWindow::default(),
             lifeline: Lifeline::default(),
+            errors: ErrorWatch::new(stage.stop_when.and_then(|stop| stop.error_ratio)),
             recent: Recent::default(),
             totals: Totals::default(),
         })
@@ -324,6 +330,13 @@ impl Running {
             self.halt(StageEnd::TargetLost {
                 error: record.error.clone().unwrap_or_default(),
             });
+        }
+        // What fails in the drain ends nothing any more.
+        if let Some(reason) = self.errors.exceeded_with(record)
+            && self.end == StageEnd::Complete
+            && !self.step.is_drain()
+        {
+            self.halt(StageEnd::Stopped(reason));
         }
     }
 

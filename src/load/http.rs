@@ -7,12 +7,12 @@ use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Method, Response, StatusCode, Url};
 use tokio::time::{sleep_until, timeout};
 
 use super::clock::Clock;
-use super::connection::{Watch, watched};
+use super::connection::{InUse, OneInUse, Watch, watched};
 use super::endpoint::{ClientError, Endpoint, MASK};
 use super::limits::Limits;
 use crate::sample::{Outcome, TimeoutPhase};
@@ -29,6 +29,7 @@ pub struct Client {
     headers: HeaderMap,
     template: Arc<RequestTemplate>,
     key: Option<Arc<str>>,
+    in_use: InUse,
 }
 
 impl fmt::Debug for Client {
@@ -38,6 +39,9 @@ impl fmt::Debug for Client {
             .finish_non_exhaustive()
     }
 }
+
+/// What names a request in server logs: vLLM takes it into its own id, proxies pass it on.
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Most characters that are kept of a server's or the client stack's words.
 const TEXT: usize = 500;
@@ -134,6 +138,7 @@ impl Client {
                 .as_deref()
                 .filter(|key| !key.is_empty())
                 .map(Arc::from),
+            in_use: InUse::default(),
         })
     }
 
@@ -154,10 +159,14 @@ impl Client {
         }
     }
 
-    /// A request that only has to be sent.
-    pub(super) fn ready(&self, body: Vec<u8>) -> Ready {
+    /// A request that only has to be sent, and the name by which server logs know it; a name that no
+    /// header takes is left out.
+    pub(super) fn ready(&self, body: Vec<u8>, name: &str) -> Ready {
         let mut request = reqwest::Request::new(Method::POST, self.url.clone());
         request.headers_mut().clone_from(&self.headers);
+        if let Ok(name) = HeaderValue::from_str(name) {
+            request.headers_mut().insert(REQUEST_ID, name);
+        }
         *request.body_mut() = Some(body.into());
         Ready(request)
     }
@@ -167,7 +176,8 @@ impl Client {
     /// A server may close a kept connection in the moment in which the next request is sent on it.
     /// That is no failure of the request (RFC 9112, section 9.3.1): it is sent again on another
     /// connection, and what that takes counts from the first send on. What fails on a connection of
-    /// its own has failed.
+    /// its own has failed. Where one was opened and another fell idle meanwhile, nobody can tell which
+    /// of the two the request took: that is excused once.
     pub(super) async fn exchange(
         &self,
         Ready(request): Ready,
@@ -175,13 +185,16 @@ impl Client {
         clock: Clock,
         seen: &mut Exchange,
     ) -> Ended {
+        let in_use = self.in_use.one_more();
         let sent = clock.now();
         seen.sent = Some(sent);
         let mut timer = pin!(sleep_until(clock.timer(limits.next(sent, &seen.answer).0)));
         let mut request = request;
+        let mut excused = false;
         let mut response = 'sending: loop {
             let attempt = clock.now();
             let again = request.try_clone();
+            let others = self.in_use.several();
             let mut sending = pin!(watched(self.http.execute(request)));
             request = loop {
                 tokio::select! {
@@ -189,8 +202,11 @@ impl Client {
                     (result, opened) = &mut sending => match (result, again) {
                         (Ok(response), _) => break 'sending response,
                         (Err(error), Some(again))
-                            if !opened && is_loss(&error) && clock.now().since(attempt) < STALE =>
+                            if (!opened || (others && !excused))
+                                && is_loss(&error)
+                                && clock.now().since(attempt) < STALE =>
                         {
+                            excused |= opened;
                             break again;
                         }
                         (Err(error), _) => return no_response(error),
@@ -230,7 +246,7 @@ impl Client {
                                     continue;
                                 }
                                 Feed::Done => {
-                                    let tail = Some(Tail(response));
+                                    let tail = Some(Tail { response, in_use });
                                     return Ended::Answer { end: End::Eof, tail };
                                 }
                                 Feed::Failed => End::Eof,
@@ -279,15 +295,23 @@ pub(super) enum Ended {
 
 /// The rest of a body behind `[DONE]`.
 #[derive(Debug)]
-pub(super) struct Tail(Response);
+pub(super) struct Tail {
+    response: Response,
+    in_use: OneInUse,
+}
 
 impl Tail {
     /// Reads to the body's end, so that the connection can serve again.
-    pub(super) async fn drain(mut self) {
-        let rest = async { while let Ok(Some(_)) = self.0.chunk().await {} };
+    pub(super) async fn drain(self) {
+        let Self {
+            mut response,
+            in_use,
+        } = self;
+        let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
         let _ = timeout(TAIL.to_duration(), rest).await;
         // The client stack puts the connection back in a task of its own: let it go first.
         tokio::task::yield_now().await;
+        drop(in_use);
     }
 }
 

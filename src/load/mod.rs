@@ -13,6 +13,7 @@ mod cpu;
 mod dispatch;
 mod driver;
 mod endpoint;
+mod errors;
 mod event;
 mod health;
 mod http;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::http::{Client, Ready};
-use crate::plan::{Phase, Plan, PlannedRequest, Prompter};
+use crate::plan::{Phase, Plan, PlannedRequest, Prompter, Salt};
 
 /// Requests that are ready ahead at the least: enough for a Poisson burst, few enough for long
 /// prompts (64 of 100 kB are 6 MB).
@@ -87,14 +87,30 @@ impl Kitchen {
     fn prepare(&self, phase: Phase, number: u32) -> Prepared {
         let planned = self.plan.request(self.stage, phase, number);
         let stage = &self.plan.stages()[self.stage].stage.name;
-        let prompt = self.prompter.prompt(stage, &planned);
+        let prompt = self
+            .prompter
+            .prompt(stage, &planned, self.plan.blocks(self.stage, &planned));
         let body =
             self.client
                 .template()
                 .body(&prompt, planned.output_tokens, planned.output_length);
+        let name = request_name(self.prompter.salt(), stage, phase, number);
         Prepared {
             planned,
-            request: self.client.ready(body),
+            request: self.client.ready(body, &name),
         }
     }
+}
+
+/// What a request is called in the server's logs: `infergate-<salt>-<stage>-<w|m>-<number>`, with
+/// the salt's first four characters, which also end the run's id.
+///
+/// Measured request 7 of the stage `steady` in the run `…-1f3a` is `infergate-1f3a-steady-m-7`.
+fn request_name(salt: &Salt, stage: &str, phase: Phase, number: u32) -> String {
+    let salt: String = salt.as_str().chars().take(4).collect();
+    let phase = match phase {
+        Phase::Warmup => 'w',
+        Phase::Measured => 'm',
+    };
+    format!("infergate-{salt}-{stage}-{phase}-{number}")
 }

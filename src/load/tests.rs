@@ -39,6 +39,9 @@ fn closed(users: u32, requests: u32) -> Stage {
         warmup: NO_WARMUP,
         in_flight: 1000,
         drain_timeout: Nanos::from_secs(60),
+        stop_when: None,
+        soak: false,
+        labels: Vec::new(),
     }
 }
 
@@ -170,6 +173,7 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
         },
         timeouts,
         text: String::new(),
+        select: Vec::new(),
     }
 }
 

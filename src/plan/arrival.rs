@@ -1,8 +1,8 @@
 //! Arrival instants of an open-loop stage: an absolute schedule that no server can slow down.
 
 use super::seed::Draws;
-use crate::spec::{ArrivalProcess, Extent, RateProfile, Stage};
-use crate::unit::Nanos;
+use crate::spec::{ArrivalProcess, Extent, RateProfile, Replay, Stage};
+use crate::unit::{Nanos, Rps};
 
 /// When the requests of an open-loop stage are due, since the stage's start.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize)]
@@ -31,19 +31,9 @@ impl Schedule {
         profile: RateProfile,
         process: ArrivalProcess,
     ) -> Self {
-        let first = RateProfile::Steady(profile.first());
-        let stretch = |profile: RateProfile, requests: u32| {
-            Nanos::try_from_secs_f64(profile.window(f64::from(requests))).unwrap_or(Nanos::ZERO)
-        };
-        let window_start = stretch(first, stage.warmup.requests).max(stage.warmup.duration);
-        let draws = |part: &str| {
-            Draws::new(
-                &seed.to_string(),
-                &format!("arrival/{part}/{}", stage.name),
-                0,
-            )
-        };
-        let warmup = Placed::new(first, window_start);
+        let draws = |part: &str| draws(seed, stage, part);
+        let warmup = warmup(stage, profile.first());
+        let window_start = warmup.window;
         let warmup = warmup.all(Counts::new(process, draws("warmup")));
         let (window, measured) = match stage.extent {
             Extent::Duration(window) => {
@@ -63,6 +53,41 @@ impl Schedule {
             window_end: window_start + window,
         }
     }
+
+    /// The schedule of a replay: its rows' own instants, after a warm-up of evenly spaced requests
+    /// at their mean rate.
+    pub(super) fn replay(seed: u64, stage: &Stage, replay: &Replay) -> Self {
+        let rate = Rps::try_new(replay.mean_rate());
+        let warmup = rate.map(|rate| warmup(stage, rate));
+        let window_start = warmup.as_ref().map_or(stage.warmup.duration, |warmup| warmup.window);
+        let warmup = warmup.map_or(Vec::new(), |warmup| {
+            let draws = draws(seed, stage, "warmup");
+            warmup.all(Counts::new(ArrivalProcess::Constant, draws))
+        });
+        let measured = replay.rows.iter().map(|row| window_start + row.at);
+        Self {
+            warmup,
+            measured: measured.collect(),
+            window_start,
+            window_end: window_start + replay.span,
+        }
+    }
+}
+
+fn draws(seed: u64, stage: &Stage, part: &str) -> Draws {
+    let purpose = format!("arrival/{part}/{}", stage.name);
+    Draws::new(&seed.to_string(), &purpose, 0)
+}
+
+/// A warm-up at this rate, until both its parts are over.
+fn warmup(stage: &Stage, rate: Rps) -> Placed {
+    let rate = RateProfile::Steady(rate);
+    let window = stretch(rate, stage.warmup.requests).max(stage.warmup.duration);
+    Placed::new(rate, window)
+}
+
+fn stretch(profile: RateProfile, requests: u32) -> Nanos {
+    Nanos::try_from_secs_f64(profile.window(f64::from(requests))).unwrap_or(Nanos::ZERO)
 }
 
 /// Where the arrivals of a process with mean gap 1 are due in a window, by their cumulative count.

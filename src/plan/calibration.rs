@@ -52,11 +52,18 @@ impl PromptCalibration {
                 (xx + dx * dx, xy + dx * (f64::from(tokens) - mean_y))
             });
         let tokens_per_word = sxy / sxx;
-        (0.2..=20.0).contains(&tokens_per_word).then(|| Self {
+        let fit = Self {
             tokens_per_word,
             overhead_tokens: (mean_y - tokens_per_word * mean_x).max(0.0),
             source,
-        })
+        };
+        fit.is_plausible().then_some(fit)
+    }
+
+    /// Whether prompts can be written by it: more than 0.2 and at most 20 tokens a word, and no
+    /// more than 100,000 tokens beside the words. A run file may hold anything.
+    pub fn is_plausible(&self) -> bool {
+        (0.2..=20.0).contains(&self.tokens_per_word) && (0.0..=1e5).contains(&self.overhead_tokens)
     }
 
     /// Words of a text of so many tokens, the overhead not counted; at least one.

@@ -13,7 +13,7 @@ pub use prompt::{Prompt, Prompter, Salt, calibration_texts};
 pub use request::{Phase, PlannedRequest, Prefix};
 
 use crate::ident::Digest;
-use crate::spec::{Arrival, Class, Extent, Spec, Stage};
+use crate::spec::{Arrival, Class, Extent, Replay, Spec, Stage};
 
 /// Requests of an endless stage that enter the trace digest.
 const DIGESTED: u32 = 4096;
@@ -43,10 +43,11 @@ impl Plan {
             .stages
             .iter()
             .map(|stage| StagePlan {
-                schedule: match stage.arrival {
-                    Arrival::Open { profile, process } => {
+                schedule: match &stage.arrival {
+                    &Arrival::Open { profile, process } => {
                         Some(Schedule::new(seed, stage, profile, process))
                     }
+                    Arrival::Trace(replay) => Some(Schedule::replay(seed, stage, replay)),
                     Arrival::Closed { .. } => None,
                 },
                 stage: stage.clone(),
@@ -76,13 +77,32 @@ impl Plan {
 
     /// A request of a stage, by its number in its phase; any number can be asked for.
     pub fn request(&self, stage: usize, phase: Phase, number: u32) -> PlannedRequest {
-        PlannedRequest::draw(
-            self.seed,
-            &self.stages[stage].stage.name,
-            phase,
-            number,
-            &self.classes,
-        )
+        let name = &self.stages[stage].stage.name;
+        match self.replay(stage) {
+            Some(replay) if !replay.rows.is_empty() => {
+                PlannedRequest::replay(self.seed, name, phase, number, &self.classes, &replay.rows)
+            }
+            _ => PlannedRequest::draw(self.seed, name, phase, number, &self.classes),
+        }
+    }
+
+    /// Ids of the blocks that a request's prompt starts with; none but in a trace that names them,
+    /// and none in a warm-up, which warms nothing that is measured.
+    pub fn blocks(&self, stage: usize, request: &PlannedRequest) -> &[u64] {
+        match (self.replay(stage), request.phase) {
+            (Some(replay), Phase::Measured) => replay
+                .rows
+                .get(request.number as usize)
+                .map_or(&[], |row| &row.blocks),
+            _ => &[],
+        }
+    }
+
+    fn replay(&self, stage: usize) -> Option<&Replay> {
+        match &self.stages[stage].stage.arrival {
+            Arrival::Trace(replay) => Some(replay),
+            Arrival::Closed { .. } | Arrival::Open { .. } => None,
+        }
     }
 
     /// Digest of the structure: stages, instants, lengths and groups; neither text nor salt.

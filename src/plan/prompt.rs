@@ -6,6 +6,7 @@ use super::calibration::PromptCalibration;
 use super::request::{Phase, PlannedRequest, Prefix};
 use super::seed::Draws;
 use super::words::WORDS;
+use crate::trace::BLOCK_TOKENS;
 
 /// What makes a run's prompts new to every prefix cache: different for each run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,12 +60,21 @@ impl Prompter {
         }
     }
 
+    /// The run's salt.
+    pub const fn salt(&self) -> &Salt {
+        &self.salt
+    }
+
     /// The prompt of a planned request in the stage of this name.
     ///
     /// The salt stands first, in the shared prefix where there is one, else in the prompt: caches
     /// match from the first token on, so nothing that an earlier run left behind can match. What
     /// follows the salt is the same in every run.
-    pub fn prompt(&self, stage: &str, request: &PlannedRequest) -> Prompt {
+    ///
+    /// `blocks` are the ids of the texts that a replayed prompt starts with, of 512 tokens each,
+    /// the last perhaps in part: equal ids are equal texts, each with a salt of its own before it,
+    /// for any of them may come first. What they leave of the input is text of its own.
+    pub fn prompt(&self, stage: &str, request: &PlannedRequest, blocks: &[u64]) -> Prompt {
         let phase = match request.phase {
             Phase::Warmup => "warmup",
             Phase::Measured => "measured",
@@ -76,7 +86,7 @@ impl Prompter {
                 let words = self.calibration.words(total);
                 Prompt {
                     system: None,
-                    user: self.salted_text(&place, words),
+                    user: self.after_blocks(stage, blocks, &place, words),
                 }
             }
             Some(Prefix { group, tokens }) => {
@@ -89,6 +99,25 @@ impl Prompter {
                 }
             }
         }
+    }
+
+    /// So many words, the first of them from blocks.
+    fn after_blocks(&self, stage: &str, blocks: &[u64], place: &str, words: u32) -> String {
+        let whole = self.calibration.words(f64::from(BLOCK_TOKENS));
+        let mut left = words;
+        let mut parts = Vec::with_capacity(blocks.len() + 1);
+        for block in blocks {
+            let part = whole.min(left);
+            if part == 0 {
+                break;
+            }
+            left -= part;
+            parts.push(self.salted_text(&format!("{stage}/block/{block}"), part));
+        }
+        if left > 0 {
+            parts.push(self.salted_text(place, left));
+        }
+        parts.join(". ")
     }
 
     /// A salted text of exactly so many words; texts of different `place`s differ.
@@ -164,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_prompt_has_its_planned_length() {
-        let prompt = prompter("a").prompt("steady", &request(0, None));
+        let prompt = prompter("a").prompt("steady", &request(0, None), &[]);
         assert_eq!(words(&prompt.user).len(), 100);
         assert_eq!(prompt.system, None);
     }
@@ -173,8 +202,8 @@ mod tests {
     fn another_run_shares_no_beginning_but_the_same_body() {
         let (a, b) = (prompter("a"), prompter("b"));
         let (a, b) = (
-            a.prompt("s", &request(0, None)),
-            b.prompt("s", &request(0, None)),
+            a.prompt("s", &request(0, None), &[]),
+            b.prompt("s", &request(0, None), &[]),
         );
         assert_ne!(words(&a.user)[..6], words(&b.user)[..6]);
         assert_eq!(words(&a.user)[6..], words(&b.user)[6..]);
@@ -184,14 +213,39 @@ mod tests {
     fn requests_of_a_run_are_unique_but_for_their_shared_prefix() {
         let prompter = prompter("a");
         let group = |group| Some(Prefix { group, tokens: 50 });
-        let first = prompter.prompt("s", &request(0, group(1)));
-        let same = prompter.prompt("s", &request(1, group(1)));
-        let other = prompter.prompt("s", &request(2, group(2)));
+        let first = prompter.prompt("s", &request(0, group(1)), &[]);
+        let same = prompter.prompt("s", &request(1, group(1)), &[]);
+        let other = prompter.prompt("s", &request(2, group(2)), &[]);
         assert_eq!(first.system, same.system);
         assert_ne!(first.system, other.system);
         assert_ne!(first.user, same.user);
         assert_eq!(words(first.system.as_deref().unwrap()).len(), 50);
         assert_eq!(words(&first.user).len(), 50);
+    }
+
+    #[test]
+    fn equal_blocks_are_equal_text_and_salted_first() {
+        let prompt = |salt, number, input_tokens, blocks: &[u64]| {
+            let request = PlannedRequest {
+                input_tokens,
+                ..request(number, None)
+            };
+            prompter(salt).prompt("day", &request, blocks).user
+        };
+        let a = prompt("a", 0, 1504, &[7, 8]);
+        let b = prompt("a", 1, 1504, &[7, 9]);
+        let (a, b) = (words(&a), words(&b));
+        assert_eq!((a.len(), b.len()), (1500, 1500));
+        assert_eq!(a[..512], b[..512]);
+        assert_ne!(a[512..518], b[512..518]);
+        assert_ne!(a[1024..1030], b[1024..1030]);
+        // A last block in part is the whole one's beginning.
+        let part = prompt("a", 2, 704, &[7, 8]);
+        assert_eq!(words(&part), a[..700]);
+        // Another run has nothing of it from the first word on.
+        let other = prompt("b", 0, 1504, &[7, 8]);
+        assert_ne!(words(&other)[..6], a[..6]);
+        assert_eq!(words(&other)[6..512], a[6..512]);
     }
 
     #[test]
@@ -207,6 +261,6 @@ mod tests {
 
     #[test]
     fn the_text_is_pinned() {
-        insta::assert_snapshot!(prompter("a").prompt("steady", &request(0, None)).user);
+        insta::assert_snapshot!(prompter("a").prompt("steady", &request(0, None), &[]).user);
     }
 }

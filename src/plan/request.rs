@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::seed::Draws;
-use crate::spec::{Bucket, Class, Length, OutputLength};
+use crate::spec::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, ReplayRow};
 use crate::unit::Nanos;
 
 /// Part of a stage that a request belongs to, by its `scheduled` instant.
@@ -58,11 +58,7 @@ impl PlannedRequest {
         number: u32,
         classes: &[Class],
     ) -> Self {
-        let purpose = match phase {
-            Phase::Warmup => format!("request/warmup/{stage}"),
-            Phase::Measured => format!("request/{stage}"),
-        };
-        let mut draws = Draws::new(&seed.to_string(), &purpose, u64::from(number));
+        let mut draws = draws(seed, stage, phase, number);
         let class = pick(&mut draws, classes, |class| class.weight);
         let Class {
             lengths,
@@ -78,15 +74,8 @@ impl PlannedRequest {
         let Bucket { input, output, .. } = *bucket;
         let input_tokens = length(&mut draws, input);
         let output_tokens = length(&mut draws, output);
-        let prefix = prefix.and_then(|sharing| {
-            let (carries, group) = (draws.unit(), draws.below(u64::from(sharing.groups)));
-            (carries < sharing.share).then_some(Prefix {
-                group: group as u32,
-                tokens: sharing.tokens,
-            })
-        });
-        let cancel_after =
-            cancel.and_then(|cancel| (draws.unit() < cancel.share).then_some(cancel.after));
+        let prefix = prefix.and_then(|sharing| shared(&mut draws, sharing));
+        let cancel_after = cancel.and_then(|cancel| given_up(&mut draws, cancel));
         let least = prefix.map_or(1, |prefix| prefix.tokens + BEYOND_PREFIX);
         Self {
             phase,
@@ -99,6 +88,63 @@ impl PlannedRequest {
             cancel_after,
         }
     }
+
+    /// The request of the row with this number; a warm-up goes through the rows again and again.
+    ///
+    /// Lengths are the row's; of a class whose output length is natural, its bound is the class's. One
+    /// without blocks may carry its class's shared prefix, where there
+    /// is room for it. `rows` has some.
+    pub(super) fn replay(
+        seed: u64,
+        stage: &str,
+        phase: Phase,
+        number: u32,
+        classes: &[Class],
+        rows: &[ReplayRow],
+    ) -> Self {
+        let row = &rows[number as usize % rows.len()];
+        let class = &classes[row.class as usize];
+        let mut draws = draws(seed, stage, phase, number);
+        let fits = |prefix: &Prefix| {
+            row.blocks.is_empty() && prefix.tokens + BEYOND_PREFIX <= row.input_tokens
+        };
+        Self {
+            phase,
+            number,
+            class: row.class,
+            input_tokens: row.input_tokens,
+            output_tokens: match class.output_length {
+                OutputLength::Pinned => row.output_tokens,
+                OutputLength::Natural => class.largest_output(),
+            },
+            output_length: class.output_length,
+            prefix: class
+                .prefix
+                .and_then(|sharing| shared(&mut draws, sharing))
+                .filter(fits),
+            cancel_after: class.cancel.and_then(|cancel| given_up(&mut draws, cancel)),
+        }
+    }
+}
+
+fn draws(seed: u64, stage: &str, phase: Phase, number: u32) -> Draws {
+    let purpose = match phase {
+        Phase::Warmup => format!("request/warmup/{stage}"),
+        Phase::Measured => format!("request/{stage}"),
+    };
+    Draws::new(&seed.to_string(), &purpose, u64::from(number))
+}
+
+fn shared(draws: &mut Draws, sharing: PrefixSharing) -> Option<Prefix> {
+    let (carries, group) = (draws.unit(), draws.below(u64::from(sharing.groups)));
+    (carries < sharing.share).then_some(Prefix {
+        group: group as u32,
+        tokens: sharing.tokens,
+    })
+}
+
+fn given_up(draws: &mut Draws, cancel: Cancel) -> Option<Nanos> {
+    (draws.unit() < cancel.share).then_some(cancel.after)
 }
 
 /// The index of one of these, by weight.
@@ -132,7 +178,6 @@ fn length(draws: &mut Draws, length: Length) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Cancel, PrefixSharing};
 
     fn class(name: &str, weight: f64, input: Length) -> Class {
         Class {
@@ -266,5 +311,38 @@ mod tests {
         )];
         let warmup = PlannedRequest::draw(42, "steady", Phase::Warmup, 0, &classes);
         assert_ne!(warmup.input_tokens, draw(&classes, 0).input_tokens);
+    }
+
+    #[test]
+    fn a_replayed_request_has_its_rows_lengths() {
+        let mut shared = class("a", 1.0, Length::Fixed(20));
+        shared.prefix = Some(PrefixSharing {
+            tokens: 64,
+            groups: 4,
+            share: 1.0,
+        });
+        let row = |input_tokens, blocks: &[u64]| ReplayRow {
+            at: Nanos::ZERO,
+            class: 0,
+            input_tokens,
+            output_tokens: 7,
+            blocks: blocks.to_vec(),
+        };
+        let rows = [row(79, &[]), row(80, &[]), row(600, &[1])];
+        let replay = |phase, number| {
+            let classes = std::slice::from_ref(&shared);
+            PlannedRequest::replay(42, "day", phase, number, classes, &rows)
+        };
+        // A shared prefix where there is room for it, and never beside blocks.
+        let carries: Vec<bool> = (0..3)
+            .map(|number| replay(Phase::Measured, number).prefix.is_some())
+            .collect();
+        assert_eq!(carries, [false, true, false]);
+        // The warm-up goes through the rows again and again.
+        let again = replay(Phase::Warmup, 5);
+        assert_eq!(
+            (again.number, again.input_tokens, again.output_tokens),
+            (5, 600, 7)
+        );
     }
 }

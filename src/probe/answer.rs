@@ -40,7 +40,9 @@ impl EngineAnswers {
     pub fn first_model(&self) -> Option<String> {
         let data = self.models.as_ref()?.get("data")?.as_array()?;
         data.iter()
-            .find_map(|model| Some(model.get("id")?.as_str()?.to_owned()))
+            .filter_map(|model| model.get("id")?.as_str())
+            .find(|id| !id.is_empty())
+            .map(str::to_owned)
     }
 
     /// Every pin that the answers show.
@@ -161,7 +163,7 @@ mod tests {
     #[test]
     fn strange_answers_are_no_pins() {
         let answers = EngineAnswers {
-            models: Some(json!({"data": [{"id": 7}, {"name": "x"}], "error": []})),
+            models: Some(json!({"data": [{"id": 7}, {"name": "x"}, {"id": ""}], "error": []})),
             version: Some(json!("0.1")),
             props: Some(json!({"error": {"code": 501}})),
         };

@@ -26,7 +26,7 @@ pub enum ProbeError {
         reason: String,
     },
     /// An answer of status 400 or above.
-    #[error("the target answered {status} to `{path}`: {text}")]
+    #[error("the target answered {status} to `{path}`: {text}{}", advice(*status))]
     Status {
         /// The path asked.
         path: String,
@@ -36,8 +36,16 @@ pub enum ProbeError {
         text: String,
     },
     /// An answer that is no JSON.
-    #[error("the target's answer to `{path}` is not JSON")]
+    #[error(
+        "the target's answer to `{path}` is not JSON; is the URL that of an OpenAI-compatible server?"
+    )]
     NotJson {
+        /// The path asked.
+        path: String,
+    },
+    /// An answer longer than any that engines give.
+    #[error("the target's answer to `{path}` is longer than {} MiB", LONGEST >> 20)]
+    TooLong {
         /// The path asked.
         path: String,
     },
@@ -48,6 +56,20 @@ pub enum ProbeError {
         base: String,
     },
 }
+
+/// What to do about a status, as the end of a sentence.
+const fn advice(status: u16) -> &'static str {
+    match status {
+        401 | 403 => {
+            "; name the variable that holds the key in the spec: `target: {api_key_env: …}`"
+        }
+        404 => "; is the URL that of an OpenAI-compatible server, without `/v1`?",
+        _ => "",
+    }
+}
+
+/// Longest answer that is read: far above any model list or chat template.
+const LONGEST: usize = 8 << 20;
 
 /// Asks one target.
 #[derive(Debug, Clone)]
@@ -103,6 +125,14 @@ impl ProbeClient {
             .await
     }
 
+    /// The answer to a GET as text, such as metrics.
+    pub async fn text(&self, path: &str) -> Result<String, ProbeError> {
+        let body = self
+            .body(path, self.http.get(format!("{}{path}", self.base)))
+            .await?;
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
     /// The JSON answer to a POST of JSON.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, ProbeError> {
         self.ask(
@@ -113,6 +143,17 @@ impl ProbeClient {
     }
 
     async fn ask(&self, path: &str, request: reqwest::RequestBuilder) -> Result<Value, ProbeError> {
+        let body = self.body(path, request).await?;
+        serde_json::from_slice(&body).map_err(|_| ProbeError::NotJson {
+            path: path.to_owned(),
+        })
+    }
+
+    async fn body(
+        &self,
+        path: &str,
+        request: reqwest::RequestBuilder,
+    ) -> Result<Vec<u8>, ProbeError> {
         let request = match &self.key {
             Some(key) => request.bearer_auth(key),
             None => request,
@@ -121,14 +162,26 @@ impl ProbeClient {
             base: self.base.clone(),
             reason: chain(&error.without_url()),
         };
-        let response = request.send().await.map_err(unreachable)?;
+        let mut response = request.send().await.map_err(unreachable)?;
         let status = response.status().as_u16();
-        let body = response.bytes().await.map_err(unreachable)?;
+        let mut body = Vec::new();
+        while let Some(part) = response.chunk().await.map_err(unreachable)? {
+            body.extend_from_slice(&part);
+            if body.len() > LONGEST {
+                return Err(ProbeError::TooLong {
+                    path: path.to_owned(),
+                });
+            }
+        }
         if status >= 400 {
             let text = String::from_utf8_lossy(&body)
                 .chars()
                 .take(200)
-                .collect::<String>();
+                // Whatever a server says must not command the terminal.
+                .map(|c| if c.is_control() { ' ' } else { c })
+                .collect::<String>()
+                .trim()
+                .to_owned();
             let text = match &self.key {
                 Some(key) if !key.is_empty() => text.replace(key.as_str(), "***"),
                 _ => text,
@@ -139,9 +192,7 @@ impl ProbeClient {
                 text,
             });
         }
-        serde_json::from_slice(&body).map_err(|_| ProbeError::NotJson {
-            path: path.to_owned(),
-        })
+        Ok(body.into())
     }
 }
 
@@ -182,6 +233,25 @@ mod tests {
         }
         assert!(!is_loopback("http://10.0.0.1:8000"));
         assert!(!is_loopback("https://example.com"));
+    }
+
+    #[tokio::test]
+    async fn an_endless_answer_is_not_read_to_its_end() {
+        use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut socket, _) = listener.accept().await.unwrap();
+            let _ = socket.read(&mut [0; 4096]).await;
+            let _ = socket.write_all(b"HTTP/1.1 200 OK\r\n\r\n[").await;
+            let digits = vec![b'1'; 65536];
+            while socket.write_all(&digits).await.is_ok() {}
+        });
+        let client = ProbeClient::new(&base, None).unwrap();
+        let error = client.get("/v1/models").await.unwrap_err();
+        assert!(matches!(error, ProbeError::TooLong { .. }), "{error}");
     }
 
     #[tokio::test]

@@ -8,6 +8,7 @@ mod answer;
 mod calibrate;
 mod client;
 mod host;
+mod queue;
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,7 @@ pub use answer::{EngineAnswers, Seen};
 pub use calibrate::calibrate;
 pub use client::{ProbeClient, ProbeError};
 pub use host::host_pins;
+pub use queue::drained;
 
 use crate::provenance::{Observation, Pin, PinPath, Pins, Why};
 use crate::spec::Spec;
@@ -36,7 +38,15 @@ pub struct Observed {
 pub async fn observe(client: &ProbeClient, spec: &Spec) -> Result<Observed, ProbeError> {
     let models = client.get("/v1/models").await;
     let models = match models {
-        Err(error @ ProbeError::Unreachable { .. }) => return Err(error),
+        // Where nothing answers, or the key is wrong, load would only fail again and again.
+        Err(
+            error @ (ProbeError::Unreachable { .. }
+            | ProbeError::Status {
+                status: 401 | 403, ..
+            }),
+        ) => return Err(error),
+        // Without a name in the spec this answer was needed.
+        Err(error) if spec.target.model.is_none() => return Err(error),
         other => other.ok(),
     };
     let answers = EngineAnswers {

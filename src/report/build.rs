@@ -7,7 +7,7 @@ use crate::verdict::{Design, Finding, Judgement, PinDifference, Verdict};
 use super::cells::{self, Group, group};
 use super::model::{AdviceRow, Environment, PinRow, ReportModel, SharedPin, Tone};
 use super::span::Text;
-use super::{headline, outcomes, setup, words};
+use super::{conditions, headline, outcomes, setup, words};
 
 /// The runs behind a judgement, and what only the caller knows.
 #[derive(Debug, Clone, Copy)]
@@ -181,6 +181,20 @@ fn caveats(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
         (Side::Baseline, sides.baseline),
         (Side::Candidate, sides.candidate),
     ] {
+        for (stage, state, over, of) in conditions::saturated(runs) {
+            out.push(
+                Text::value(stage)
+                    .words(" of ")
+                    .words(setup::side(side))
+                    .words(" is ")
+                    .words(state.label())
+                    .words(" in ")
+                    .figure(scale::count(over as u64))
+                    .words(" of ")
+                    .figure(scale::count(of as u64))
+                    .words(" runs: latencies there depend on the length of the stage"),
+            );
+        }
         for (number, run) in runs.iter().enumerate() {
             for stage in &run.stages {
                 for reason in &stage.invalid {

@@ -6,6 +6,7 @@
 
 mod build;
 mod cells;
+mod conditions;
 mod engine;
 mod escape;
 mod headline;

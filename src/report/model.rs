@@ -199,6 +199,8 @@ pub struct RunModel {
     pub facts: Vec<Text>,
     /// The stages, in order.
     pub stages: Vec<StageView>,
+    /// Steps of sweeps that were not run, and why.
+    pub skipped: Vec<Text>,
     /// Pins with their values.
     pub pins: Vec<SharedPin>,
     /// What the marks in the tables mean; only those that occur.
@@ -214,6 +216,8 @@ pub struct StageView {
     pub load: Text,
     /// Why it can be neither baseline nor pass, and what to do.
     pub invalid: Vec<Text>,
+    /// What keeps its figures from speaking of a steady load.
+    pub conditions: Vec<Text>,
     /// Scheduled, sent, completed, failed.
     pub counts: Text,
     /// Requests that failed, by kind.

@@ -7,7 +7,7 @@ use crate::unit::scale::{self, Unit};
 
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
-use super::{outcomes, setup, words};
+use super::{conditions, outcomes, setup, words};
 
 /// Latency metrics that a report of one run shows, where they were measured.
 const LATENCIES: [Metric; 7] = [
@@ -35,6 +35,7 @@ pub fn build(run: &Run) -> RunModel {
         setup: setup::line(&run.pins),
         facts: facts(run),
         stages,
+        skipped: run.skipped.iter().map(conditions::skipped).collect(),
         pins: run
             .pins
             .iter()
@@ -129,6 +130,7 @@ fn stage_view(stage: &StageSummary, notes: &mut Notes) -> StageView {
         name: Text::value(&stage.name),
         load: load(stage),
         invalid: stage.invalid.iter().map(words::invalid).collect(),
+        conditions: conditions::stage(stage),
         counts: Text::just(scale::count(pooled.scheduled))
             .words(" scheduled, ")
             .figure(scale::count(pooled.sent))

@@ -100,6 +100,12 @@ pub fn run(model: &RunModel) -> Vec<Line> {
         out.gap();
         out.stage(stage);
     }
+    if !model.skipped.is_empty() {
+        out.gap();
+        for text in &model.skipped {
+            out.item(Tone::Unsure, text);
+        }
+    }
     if !model.notes.is_empty() {
         out.gap();
         for text in &model.notes {
@@ -171,6 +177,9 @@ impl Page {
         );
         for text in &stage.invalid {
             self.line(Tone::Unsure, format!("  invalid: {}", text.plain()));
+        }
+        for text in &stage.conditions {
+            self.item(Tone::Unsure, text);
         }
         self.line(
             Tone::Neutral,

@@ -163,6 +163,14 @@ pub(super) fn why(finding: &Finding) -> Option<Text> {
         CellState::Inconclusive if finding.limit.is_none() => None,
         CellState::Suspect => Some("worse than its limit by estimate, not yet beyond doubt"),
         CellState::Implausible => Some("too good to be believed unseen: look at what ran"),
+        CellState::Inconclusive
+            if matches!(
+                finding.reason,
+                Some(Reason::NotSettled { .. } | Reason::BaselineOverloaded)
+            ) =>
+        {
+            None
+        }
         CellState::Inconclusive => Some("within its limit or beyond it: these repeats cannot tell"),
         CellState::NotResolvable => {
             Some("the limit is finer than these repeats can resolve on this machine")
@@ -238,6 +246,22 @@ fn reason(reason: &Reason) -> Text {
         Reason::OnThisRun => Text::of("judged on this run alone, without a baseline"),
         Reason::Advisory { what } => Text::of("advisory only: ").prose(what),
         Reason::Informational => Text::of("informational by the spec"),
+        Reason::CandidateOverloaded { completed } => Text::of(
+            "overloaded: the candidate completes only ",
+        )
+        .figure(scale::value(Unit::Proportion, *completed))
+        .words(
+            " of what it is sent and its backlog grows, the baseline keeps up; it lost capacity",
+        ),
+        Reason::BaselineOverloaded => Text::of(
+            "overloaded: the baseline does not keep up with this load, the candidate does, so there is no change to measure; lower the rate",
+        ),
+        Reason::BothOverloaded => Text::of("both sides overloaded: lower the rate"),
+        Reason::NotSettled { cut, of } => Text::of("not settled: the first ")
+            .figure(scale::count(*cut))
+            .words(" of ")
+            .figure(scale::count(*of))
+            .words(" requests are still warm-up"),
     }
 }
 

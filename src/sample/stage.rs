@@ -39,9 +39,46 @@ pub enum StageEnd {
     Complete,
     /// Stopped by a signal.
     Interrupted,
+    /// Stopped by the spec's `stop_when`.
+    Stopped(StopReason),
     /// The target stopped answering.
     TargetLost {
         /// The last error.
         error: String,
+    },
+}
+
+/// Why a stage ended early, or was not run after another that did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopReason {
+    /// Too many of the latest requests failed.
+    Errors {
+        /// Requests that failed.
+        errors: u32,
+        /// Of so many.
+        of: u32,
+    },
+    /// The target completed less than it was sent, and its backlog grew.
+    Overload,
+}
+
+/// What the engine itself still held after a stage's drain, by its own metrics.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EngineQueue {
+    /// Nothing: the next stage starts on an idle engine.
+    Empty,
+    /// Requests, when the drain timeout had passed.
+    Backlog {
+        /// Under way.
+        running: u64,
+        /// Waiting.
+        waiting: u64,
+    },
+    /// It does not say.
+    Unknown {
+        /// Why not.
+        why: String,
     },
 }

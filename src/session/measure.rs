@@ -1,6 +1,6 @@
 //! One run from the target's first answer to the file on disk.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,13 +10,19 @@ use crate::load::{
     Client, ClientError, Endpoint, LoadEvent, StageJob, StartError, Stop, run_stage,
 };
 use crate::metric::{DEFINITION, Quantile, Statistic};
+<<<<<<< HEAD
+use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt};
+use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, observe};
+=======
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
-use crate::probe::{ProbeClient, ProbeError, calibrate, observe};
+use crate::probe::{ProbeClient, ProbeError, calibrate, drained, observe};
+>>>>>>> stages
 use crate::provenance::{Declared, Observation, PinPath, Pins};
-use crate::sample::{RequestRecord, StageEnd};
-use crate::spec::Spec;
+use crate::sample::{EngineQueue, RequestRecord, StageEnd, StopReason};
+use crate::spec::{Spec, Stage};
 use crate::summary::{
-    ClientStamp, RUN_FORMAT, Run, RunEnd, Side, SpecStamp, StageContext, summarise_stage,
+    ClientStamp, RUN_FORMAT, Run, RunEnd, Saturation, Side, SkippedStage, SpecStamp, StageContext,
+    StageSummary, summarise_stage,
 };
 
 /// Why a run could not be taken.
@@ -34,6 +40,9 @@ pub enum MeasureError {
         /// Each pin with what is declared and what was seen.
         differences: Vec<(PinPath, String, String)>,
     },
+    /// The user asked to stop before there was anything to keep.
+    #[error("interrupted before any request was sent")]
+    Interrupted,
     /// The load client could not be made.
     #[error(transparent)]
     Client(#[from] ClientError),
@@ -86,6 +95,8 @@ pub struct Sitting {
     folder: PathBuf,
     key: Option<String>,
     calibration: Option<PromptCalibration>,
+    /// What each target was when it last answered, by its URL.
+    seen: BTreeMap<String, Observed>,
 }
 
 impl Sitting {
@@ -99,6 +110,15 @@ impl Sitting {
             folder,
             key,
             calibration: None,
+            seen: BTreeMap::new(),
+        }
+    }
+
+    /// Writes prompts by this calibration, that of the baseline's runs, so that both sides get the
+    /// same text. One that is assumed or not plausible is passed over.
+    pub fn calibrate_as(&mut self, calibration: PromptCalibration) {
+        if calibration.source != CalibrationSource::Assumed && calibration.is_plausible() {
+            self.calibration = Some(calibration);
         }
     }
 
@@ -107,10 +127,63 @@ impl Sitting {
         &self.plan
     }
 
-    /// What the target is, without any load.
-    pub async fn observe(&self, target: &RunningTarget) -> Result<Pins, MeasureError> {
-        let client = ProbeClient::new(target.base(), self.key.clone())?;
-        Ok(observe(&client, &self.spec).await?.pins)
+    /// What the target is, without any load. Where it contradicts the spec, nothing is to be sent.
+    pub async fn observe(
+        &mut self,
+        target: &RunningTarget,
+        stop: Stop,
+    ) -> Result<Pins, MeasureError> {
+        let probe = ProbeClient::new(target.base(), self.key.clone())?;
+        match self.look(&probe, stop).await? {
+            (_, RunEnd::Interrupted) => Err(MeasureError::Interrupted),
+            (observed, RunEnd::Complete | RunEnd::TargetLost { .. }) => Ok(observed.pins),
+        }
+    }
+
+    /// Observes a target. One that answered before and does so no more is lost, not unknown: that
+    /// is a result, and what it was then still holds.
+    async fn look(
+        &mut self,
+        probe: &ProbeClient,
+        mut stop: Stop,
+    ) -> Result<(Observed, RunEnd), MeasureError> {
+        let answer = tokio::select! {
+            answer = observe(probe, &self.spec) => Some(answer),
+            () = stop.pressed() => None,
+        };
+        let before = self.seen.get(probe.base()).cloned();
+        match (answer, before) {
+            (Some(Ok(observed)), _) => {
+                refuse_contradictions(&observed.pins)?;
+                self.seen.insert(probe.base().to_owned(), observed.clone());
+                Ok((observed, RunEnd::Complete))
+            }
+            (Some(Err(error @ ProbeError::Unreachable { .. })), Some(before)) => {
+                let error = error.to_string();
+                Ok((before, RunEnd::TargetLost { error }))
+            }
+            (Some(Err(error)), _) => Err(error.into()),
+            (None, Some(before)) => Ok((before, RunEnd::Interrupted)),
+            (None, None) => Err(MeasureError::Interrupted),
+        }
+    }
+
+    /// The session's calibration, fitted against the first target that is measured.
+    async fn calibrated(
+        &mut self,
+        probe: &ProbeClient,
+        model: &str,
+        mut stop: Stop,
+    ) -> Result<PromptCalibration, MeasureError> {
+        if let Some(calibration) = self.calibration {
+            return Ok(calibration);
+        }
+        let calibration = tokio::select! {
+            calibration = calibrate(probe, self.spec.target.api, model) => calibration,
+            () = stop.pressed() => return Err(MeasureError::Interrupted),
+        };
+        self.calibration = Some(calibration);
+        Ok(calibration)
     }
 
     /// Takes one run and keeps it: all stages, or only those with gated cells.
@@ -123,14 +196,14 @@ impl Sitting {
         stop: Stop,
     ) -> Result<Measured, MeasureError> {
         let probe = ProbeClient::new(target.base(), self.key.clone())?;
-        let observed = observe(&probe, &self.spec).await?;
-        refuse_contradictions(&observed.pins)?;
+        let (observed, end) = self.look(&probe, stop.clone()).await?;
         let seed = self.plan.seed();
-        let calibration = match self.calibration {
-            Some(calibration) => calibration,
-            None => calibrate(&probe, self.spec.target.api, &observed.model).await,
+        let calibration = if end == RunEnd::Complete {
+            self.calibrated(&probe, &observed.model, stop.clone())
+                .await?
+        } else {
+            self.calibration.unwrap_or(PromptCalibration::ASSUMED)
         };
-        self.calibration = Some(calibration);
         let salt = Salt::new(name.unique.clone());
         let id = format!(
             "{}-{}-{}",
@@ -149,19 +222,28 @@ impl Sitting {
         let mut loaded = Loaded {
             writer: RecordWriter::create(&records_path, &id)?,
             stages: Vec::new(),
+<<<<<<< HEAD
+            end,
+            elapsed_s: 0.0,
+        };
+        if loaded.end == RunEnd::Complete {
+            let prompter = Arc::new(Prompter::new(seed, salt.clone(), calibration));
+            self.load(&endpoint, &prompter, all, progress, stop, &mut loaded)
+                .await?;
+        }
+=======
+            skipped: Vec::new(),
             end: RunEnd::Complete,
             elapsed_s: 0.0,
         };
         let prompter = Prompter::new(seed, salt.clone(), calibration);
-        self.load(
-            &endpoint,
-            &Arc::new(prompter),
-            all,
-            progress,
-            stop,
-            &mut loaded,
-        )
-        .await?;
+        let from = Source {
+            endpoint: &endpoint,
+            prompter: &Arc::new(prompter),
+            probe: &probe,
+        };
+        self.load(from, all, progress, stop, &mut loaded).await?;
+>>>>>>> stages
         loaded.writer.flush()?;
         let (pair, side) = name.place.unzip();
         let run = Run {
@@ -179,6 +261,8 @@ impl Sitting {
                 digest: self.spec.digest(),
                 workload_digest: self.spec.workload_digest(),
                 text: self.spec.text.clone(),
+                select: self.spec.select.clone(),
+                replays: self.spec.replays(),
             },
             trace_digest: self.plan.trace_digest(),
             salt: salt.as_str().to_owned(),
@@ -189,6 +273,7 @@ impl Sitting {
                 target: without_credentials(target.base()),
             },
             stages: loaded.stages,
+            skipped: loaded.skipped,
         };
         let path = save_run(&self.folder.join("runs"), &run)?;
         Ok(Measured {
@@ -198,20 +283,23 @@ impl Sitting {
         })
     }
 
-    /// Runs the stages one after another until one does not end as planned.
+    /// Runs the stages one after another until the target is lost or the user stops it. Between
+    /// them nothing is in flight, and where the engine shows its queue, that is empty too.
     async fn load(
         &self,
-        endpoint: &Endpoint,
-        prompter: &Arc<Prompter>,
+        from: Source<'_>,
         all: bool,
         mut progress: impl FnMut(LoadEvent),
-        stop: Stop,
+        mut stop: Stop,
         loaded: &mut Loaded,
     ) -> Result<(), MeasureError> {
         let quantiles = self.quantiles();
-        let client = Client::new(endpoint, self.spec.timeouts.connect)?;
+        let client = Client::new(from.endpoint, self.spec.timeouts.connect)?;
         for (index, planned) in self.plan.stages().iter().enumerate() {
             if !all && !self.spec.gate.repeats_stage(&planned.stage.name) {
+                continue;
+            }
+            if loaded.skips(&planned.stage) {
                 continue;
             }
             let mut records: Vec<RequestRecord> = Vec::new();
@@ -219,7 +307,7 @@ impl Sitting {
             let job = StageJob {
                 plan: &self.plan,
                 stage: index,
-                prompter,
+                prompter: from.prompter,
                 client: &client,
                 timeouts: &self.spec.timeouts,
             };
@@ -238,12 +326,18 @@ impl Sitting {
                 quantiles: &quantiles,
                 token_mismatch: self.spec.gate.token_mismatch,
             };
-            loaded
-                .stages
-                .push(summarise_stage(context, &records, &observation));
+            let mut summary = summarise_stage(context, &records, &observation);
+            if matches!(observation.end, StageEnd::Complete | StageEnd::Stopped(_)) {
+                let at_most = planned.stage.drain_timeout.to_duration();
+                summary.engine_queue = Some(tokio::select! {
+                    queue = drained(from.probe, at_most) => queue,
+                    () = stop.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
+                });
+            }
+            loaded.take(&planned.stage, summary);
             loaded.elapsed_s += observation.window_end.as_secs_f64();
             match observation.end {
-                StageEnd::Complete => {}
+                StageEnd::Complete | StageEnd::Stopped(_) => {}
                 StageEnd::Interrupted => {
                     loaded.end = RunEnd::Interrupted;
                     break;
@@ -273,12 +367,53 @@ impl Sitting {
     }
 }
 
+/// Where the requests of a run come from and go to.
+#[derive(Clone, Copy)]
+struct Source<'a> {
+    endpoint: &'a Endpoint,
+    prompter: &'a Arc<Prompter>,
+    probe: &'a ProbeClient,
+}
+
 /// What loading leaves behind.
 struct Loaded {
     writer: RecordWriter,
-    stages: Vec<crate::summary::StageSummary>,
+    stages: Vec<StageSummary>,
+    skipped: Vec<SkippedStage>,
     end: RunEnd,
     elapsed_s: f64,
+}
+
+impl Loaded {
+    /// Keeps a stage that was run.
+    fn take(&mut self, stage: &Stage, summary: StageSummary) {
+        let overloaded = summary
+            .load_state
+            .is_some_and(|load| load.state == Saturation::Overloaded);
+        let stops = stage.stop_when.is_some_and(|stop| stop.overload);
+        self.stages.push(StageSummary {
+            stopped: summary
+                .stopped
+                .or((overloaded && stops).then_some(StopReason::Overload)),
+            ..summary
+        });
+    }
+
+    /// Whether a stage is a step of a sweep that has ended; notes it then.
+    fn skips(&mut self, stage: &Stage) -> bool {
+        let ended = self.stages.iter().find_map(|before| {
+            let same = before.name.split_once('@').map(|(sweep, _)| sweep) == stage.sweep();
+            let reason = before.stopped.filter(|_| same && stage.sweep().is_some())?;
+            Some(SkippedStage {
+                name: stage.name.clone(),
+                after: before.name.clone(),
+                reason,
+            })
+        });
+        let skips = ended.is_some();
+        self.skipped.extend(ended);
+        skips
+    }
 }
 
 fn refuse_contradictions(pins: &Pins) -> Result<(), MeasureError> {

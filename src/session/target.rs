@@ -58,7 +58,12 @@ impl RunningTarget {
 
     async fn start_sim(words: &[String], program: &Path) -> Result<Self, TargetError> {
         let text = words.join(" ");
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        // A group of its own: the terminal's Ctrl-C is for this process, which drains first and
+        // then ends the engine.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command
             .arg("sim")
             .args(words)
             .args(["--port", "0", "--parent-watch"])

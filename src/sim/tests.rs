@@ -9,6 +9,7 @@ use super::*;
 mod client;
 mod faults;
 mod figures;
+mod steadiness;
 
 async fn start(change: impl FnOnce(&mut SimOptions)) -> Running {
     start_profile("test", change).await

@@ -47,18 +47,53 @@ impl Workload {
     }
 }
 
+impl Arrival {
+    /// The rate that a stage starts with and warms up at, per second; `None` in a closed loop.
+    pub fn first_rate(&self) -> Option<f64> {
+        match self {
+            Self::Closed { .. } => None,
+            Self::Open { profile, .. } => Some(profile.first().get()),
+            Self::Trace(replay) => Some(replay.mean_rate()),
+        }
+    }
+
+    /// Whether the clock decides when requests leave.
+    pub const fn is_open(&self) -> bool {
+        match self {
+            Self::Closed { .. } => false,
+            Self::Open { .. } | Self::Trace(_) => true,
+        }
+    }
+}
+
 impl Stage {
     /// Requests in the measured window; `None` where the target's speed decides.
     ///
     /// An open stage of 8/s over 180 s has 1,440.
     pub fn expected_requests(&self) -> Option<f64> {
-        match (self.extent, self.arrival) {
+        match (self.extent, &self.arrival) {
             (Extent::Requests(requests), _) => Some(f64::from(requests)),
+            (Extent::Duration(_), Arrival::Closed { .. }) => None,
             (Extent::Duration(window), Arrival::Open { profile, .. }) => {
                 Some(profile.count(window.as_secs_f64()))
             }
-            (Extent::Duration(_), Arrival::Closed { .. }) => None,
+            (Extent::Duration(window), Arrival::Trace(replay)) => {
+                Some(replay.mean_rate() * window.as_secs_f64())
+            }
         }
+    }
+
+    /// The same of one class, or of all.
+    pub fn expected_requests_of(&self, class: Option<&str>, workload: &Workload) -> Option<f64> {
+        let all = self.expected_requests()?;
+        Some(match (class, &self.arrival) {
+            (None, _) => all,
+            (Some(class), Arrival::Trace(replay)) => {
+                let played = replay.classes.get(class);
+                played.map_or(0.0, |played| f64::from(played.requests))
+            }
+            (Some(class), _) => all * workload.share(class),
+        })
     }
 
     /// How long warm-up and window last when a request takes `latency`; the drain comes on top.
@@ -66,21 +101,23 @@ impl Stage {
     /// Where the clock decides, the latency has no influence.
     pub fn expected_duration(&self, latency: Nanos) -> Nanos {
         let requests = f64::from(self.warmup.requests);
-        let seconds = match self.arrival {
+        let seconds = match &self.arrival {
             Arrival::Closed { users, think, .. } => {
-                requests * (latency + think).as_secs_f64() / f64::from(users)
+                requests * (latency + *think).as_secs_f64() / f64::from(*users)
             }
             Arrival::Open { profile, .. } => requests / profile.first().get(),
+            Arrival::Trace(replay) => requests / replay.mean_rate(),
         };
         self.warmup.duration.max(bounded(seconds)) + self.window(latency)
     }
 
     /// How long the window lasts when a request takes `latency`.
     pub fn window(&self, latency: Nanos) -> Nanos {
-        match (self.extent, self.arrival) {
+        match (self.extent, &self.arrival) {
+            (_, Arrival::Trace(replay)) => replay.span,
             (Extent::Duration(window), _) => window,
             (Extent::Requests(requests), Arrival::Closed { users, think, .. }) => {
-                bounded(f64::from(requests) * (latency + think).as_secs_f64() / f64::from(users))
+                bounded(f64::from(requests) * (latency + *think).as_secs_f64() / f64::from(*users))
             }
             (Extent::Requests(requests), Arrival::Open { profile, .. }) => {
                 bounded(profile.window(f64::from(requests)))
@@ -90,17 +127,20 @@ impl Stage {
 
     /// Requests a second over the window; `None` where the target's speed decides.
     pub fn mean_rate(&self) -> Option<f64> {
-        let Arrival::Open { profile, .. } = self.arrival else {
-            return None;
-        };
-        let window = self.window(Nanos::ZERO).as_secs_f64();
-        Some(profile.count(window) / window)
+        match &self.arrival {
+            Arrival::Closed { .. } => None,
+            Arrival::Open { profile, .. } => {
+                let window = self.window(Nanos::ZERO).as_secs_f64();
+                Some(profile.count(window) / window)
+            }
+            Arrival::Trace(replay) => Some(replay.mean_rate()),
+        }
     }
 
     /// Whether the clock alone decides how long the stage lasts.
     pub const fn has_fixed_duration(&self) -> bool {
         match self.arrival {
-            Arrival::Open { .. } => true,
+            Arrival::Open { .. } | Arrival::Trace(_) => true,
             Arrival::Closed { .. } => {
                 matches!(self.extent, Extent::Duration(_)) && self.warmup.requests == 0
             }
@@ -166,6 +206,9 @@ mod tests {
             },
             in_flight: 1000,
             drain_timeout: Nanos::from_secs(60),
+            stop_when: None,
+            soak: false,
+            labels: Vec::new(),
         };
         assert_eq!(stage.expected_requests(), Some(1440.0));
         assert_eq!(stage.expected_duration(Nanos::ZERO), Nanos::from_secs(210));

@@ -15,6 +15,8 @@ mod lower;
 mod model;
 mod node;
 mod rate;
+mod replay;
+mod select;
 mod values;
 mod variables;
 mod yaml;
@@ -28,12 +30,14 @@ use crate::diag::{Diagnostic, Source};
 
 pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing};
 pub use limit::{Limit, LimitText};
-pub use lower::looks;
+pub use lower::{base_url, looks};
 pub use model::{
     Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Gate, GateCell, Layer, Policy, Repeats,
-    Slo, SloClause, Spec, Stage, Target, TargetPlace, Timeouts, Warmup, Workload,
+    Slo, SloClause, Spec, Stage, StopWhen, Target, TargetPlace, Timeouts, Warmup, Workload,
 };
 pub use rate::RateProfile;
+pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp, TraceAsk, TraceText, Traces};
+pub use select::SelectError;
 
 /// This version, which `requires` in a spec is held against.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -50,16 +54,17 @@ pub struct Parsed {
 /// Reads a spec.
 ///
 /// `environment` gives the values of variables; only `${…}` in the values of `target` asks for
-/// any. An error holds every mistake and warning in the order of the text, at least one of them an
-/// error, and never a variable's value.
+/// any. `traces` gives the text of each trace that a stage replays. An error holds every mistake and
+/// warning in the order of the text, at least one of them an error, and never a variable's value.
 pub fn parse(
     source: &Source,
     environment: &dyn Fn(&str) -> Option<String>,
+    traces: Traces<'_>,
 ) -> Result<Parsed, Vec<Diagnostic>> {
     let mut out = diagnostics::Diagnostics::default();
     let spec = yaml::read(&source.text, &mut out).and_then(|mut root| {
         variables::expand(&mut root, environment, &mut out);
-        lower::lower(&root, &source.text, &mut out)
+        lower::lower(&root, &source.text, traces, &mut out)
     });
     match spec {
         Some(spec) if !out.has_errors() => Ok(Parsed {

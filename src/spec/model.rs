@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::class::Class;
 use super::limit::Limit;
 use super::rate::RateProfile;
+use super::replay::{Replay, ReplayStamp};
 use crate::ident::{Digest, Name};
 use crate::metric::Cell;
 use crate::provenance::{Declared, PinPath};
@@ -38,6 +39,8 @@ pub struct Spec {
     pub timeouts: Timeouts,
     /// The text as read, for provenance; variables are not expanded in it.
     pub text: String,
+    /// Labels that were selected: [`Spec::select`].
+    pub select: Vec<String>,
 }
 
 impl Spec {
@@ -56,6 +59,17 @@ impl Spec {
             self.target.api,
             &self.timeouts,
         ))
+    }
+
+    /// What a run keeps of the traces, so that its spec can be read without them.
+    pub fn replays(&self) -> Vec<ReplayStamp> {
+        self.stages
+            .iter()
+            .filter_map(|stage| match &stage.arrival {
+                Arrival::Trace(replay) => Some(replay.stamp(&stage.name)),
+                Arrival::Closed { .. } | Arrival::Open { .. } => None,
+            })
+            .collect()
     }
 }
 
@@ -180,10 +194,29 @@ pub struct Stage {
     pub in_flight: u32,
     /// How long the end waits for what is in flight.
     pub drain_timeout: Nanos,
+    /// When it ends early, and the rest of its sweep with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_when: Option<StopWhen>,
+    /// Whether it is there for drift over a long time: cut in minutes, no percentile of its whole
+    /// gates.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub soak: bool,
+    /// It is run only where one of these is selected; always where there is none.
+    #[serde(skip)]
+    pub labels: Vec<String>,
+}
+
+/// What ends a stage early.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct StopWhen {
+    /// Share of failed ones among the latest requests.
+    pub error_ratio: Option<f64>,
+    /// The target does not keep up: known at the stage's end, so it ends a sweep.
+    pub overload: bool,
 }
 
 /// How requests come.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrival {
     /// Users who send their next request when the last one has ended.
@@ -203,6 +236,8 @@ pub enum Arrival {
         /// How the gaps are distributed where the rate is steady.
         process: ArrivalProcess,
     },
+    /// By the clock too, as they once came.
+    Trace(Box<Replay>),
 }
 
 /// How the gaps between open-loop requests are distributed.

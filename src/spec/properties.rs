@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::tests::{drawn, environment, fixtures, source};
+use super::tests::{drawn, environment, fixtures, source, traces};
 use super::{Stage, parse};
 use crate::diag::Severity;
 use crate::plan::Plan;
@@ -42,7 +42,7 @@ fn mutated() -> impl Strategy<Value = String> {
 /// Parses, renders and plans whatever comes: no panic, and an error always has a reason.
 fn survive(text: &str) {
     let source = source(text);
-    match parse(&source, &environment) {
+    match parse(&source, &environment, &traces) {
         Ok(parsed) => {
             let _ = drawn(&parsed.warnings, &source);
             let requests = |stage: &Stage| stage.expected_requests().unwrap_or(0.0);

@@ -206,6 +206,14 @@ impl fmt::Display for Arrival {
                 }
             }
             Self::Open { profile, process } => write!(f, "open, {profile} {process}"),
+            Self::Trace(replay) => {
+                let speed = replay.selection.speed;
+                f.write_str("trace")?;
+                if (speed - 1.0).abs() < f64::EPSILON {
+                    return Ok(());
+                }
+                write!(f, ", {speed}× as fast")
+            }
         }
     }
 }

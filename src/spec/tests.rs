@@ -21,6 +21,14 @@ pub(super) fn environment(name: &str) -> Option<String> {
     }
 }
 
+/// Traces by their path from a fixture.
+pub(super) fn traces(ask: TraceAsk<'_>) -> Result<TraceText, String> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/spec/ok");
+    fs::read_to_string(folder.join(ask.file))
+        .map(TraceText::Whole)
+        .map_err(|_| "there is no such file".to_owned())
+}
+
 pub(super) fn fixtures(kind: &str) -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/fixtures/spec")
@@ -50,14 +58,14 @@ pub(super) fn drawn(diagnostics: &[Diagnostic], source: &Source) -> String {
 }
 
 fn mistakes(text: &str) -> Vec<Diagnostic> {
-    parse(&source(text), &environment).unwrap_err()
+    parse(&source(text), &environment, &traces).unwrap_err()
 }
 
 #[test]
 fn every_mistake_is_drawn() {
     for (name, text) in fixtures("err") {
         let source = source(&text);
-        let Err(diagnostics) = parse(&source, &environment) else {
+        let Err(diagnostics) = parse(&source, &environment, &traces) else {
             panic!("{name} is no mistake");
         };
         assert!(
@@ -74,7 +82,7 @@ fn every_mistake_is_drawn() {
 fn good_specs_are_read_whole() {
     for (name, text) in fixtures("ok") {
         let source = source(&text);
-        match parse(&source, &environment) {
+        match parse(&source, &environment, &traces) {
             Ok(parsed) => {
                 assert_eq!(parsed.spec.text, text, "{name}");
                 if !parsed.warnings.is_empty() {
@@ -110,7 +118,7 @@ fn the_product_example_without_it_is_silent() {
         .into_iter()
         .find(|(name, _)| name == "product-example")
         .unwrap();
-    let parsed = parse(&source(&text), &environment).unwrap();
+    let parsed = parse(&source(&text), &environment, &traces).unwrap();
     assert_eq!(parsed.warnings, []);
 }
 
@@ -135,7 +143,7 @@ fn five_mistakes_make_five_diagnostics() {
 
 fn good(name: &str) -> Spec {
     let (_, text) = fixtures("ok").into_iter().find(|(n, _)| n == name).unwrap();
-    parse(&source(&text), &environment).unwrap().spec
+    parse(&source(&text), &environment, &traces).unwrap().spec
 }
 
 #[test]
@@ -254,7 +262,7 @@ fn everything_written_is_read() {
 fn in_flight_follows_from_littles_law() {
     let text = "infergate: 1\nname: a\ntarget: {sim: demo}\nworkload: {classes: [{name: a, input: 1, \
                 output: 1, slo: {e2e: 66s}}]}\nstages: [{name: s, open: {rate: 8/s}, duration: 60s}]\n";
-    let spec = parse(&source(text), &environment).unwrap().spec;
+    let spec = parse(&source(text), &environment, &traces).unwrap().spec;
     // 4 × 8/s × 66 s.
     assert_eq!(spec.stages[0].in_flight, 2112);
     assert_eq!(spec.name, "a".parse::<Name>().unwrap());
@@ -294,7 +302,10 @@ fn every_code_has_a_fixture() {
         }
     }
     for (_, text) in fixtures("ok") {
-        for one in parse(&source(&text), &environment).unwrap().warnings {
+        for one in parse(&source(&text), &environment, &traces)
+            .unwrap()
+            .warnings
+        {
             codes.remove(one.code);
         }
     }
@@ -328,7 +339,7 @@ fn secrets_stay_out_of_texts() {
         r#"["${MODEL}"]"#,
     ] {
         let source = source(&base.replace("TARGET", target));
-        let (text, diagnostics) = match parse(&source, &environment) {
+        let (text, diagnostics) = match parse(&source, &environment, &traces) {
             Ok(parsed) => (parsed.spec.text, parsed.warnings),
             Err(diagnostics) => (String::new(), diagnostics),
         };

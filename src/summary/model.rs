@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::condition::{LoadState, Settling};
 use crate::ident::Digest;
 use crate::metric::{Metric, Quantile};
 use crate::plan::PromptCalibration;
 use crate::provenance::Pins;
-use crate::sample::{OutcomeKind, TokenSource};
-use crate::spec::SloClause;
+use crate::sample::{EngineQueue, OutcomeKind, StopReason, TokenSource};
+use crate::spec::{ReplayStamp, SloClause};
 
 /// Format tag of a run file: name and major version.
 pub const RUN_FORMAT: &str = "infergate.run/1";
@@ -52,6 +53,20 @@ pub struct Run {
     pub client: ClientStamp,
     /// The stages, in order.
     pub stages: Vec<StageSummary>,
+    /// Steps of sweeps that were not run, for an earlier one broke `stop_when`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<SkippedStage>,
+}
+
+/// A step of a sweep that was not run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkippedStage {
+    /// The step's name.
+    pub name: String,
+    /// The step that ended the sweep.
+    pub after: String,
+    /// Why it did.
+    pub reason: StopReason,
 }
 
 /// Which side of a comparison a run stands on.
@@ -90,6 +105,12 @@ pub struct SpecStamp {
     pub workload_digest: Digest,
     /// Its text, variables not expanded.
     pub text: String,
+    /// Labels that were selected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub select: Vec<String>,
+    /// What it takes from the traces that it replays.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replays: Vec<ReplayStamp>,
 }
 
 /// Who measured.
@@ -118,6 +139,18 @@ pub struct StageSummary {
     pub window_s: f64,
     /// Why the stage can be neither baseline nor pass; empty where it can. Client's fault only.
     pub invalid: Vec<InvalidReason>,
+    /// Whether the latencies had settled; `None` with too few of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settling: Option<Settling>,
+    /// Whether the target kept up; `None` in a closed loop, and where the stage is too short to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_state: Option<LoadState>,
+    /// Why it ended early; `None` where it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<StopReason>,
+    /// What the engine still held after the drain; `None` where it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine_queue: Option<EngineQueue>,
     /// How the client fared.
     pub health: ClientHealth,
     /// All classes together.
@@ -125,7 +158,7 @@ pub struct StageSummary {
     /// Each class; left out where there is only one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub classes: BTreeMap<String, ClassSummary>,
-    /// The window in equal slices, for drift and for plots.
+    /// The window in equal slices (of a soak stage, in minutes), for drift and for plots.
     pub windows: Vec<Window>,
 }
 

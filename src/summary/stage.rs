@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::class::{Frame, summarise, tokens_at};
+use super::condition::{load_state, settling};
 use super::model::{ClientHealth, InvalidReason, StageSummary, Window};
 use crate::metric::Quantile;
 use crate::plan::Phase;
@@ -14,6 +15,8 @@ use crate::unit::Nanos;
 
 /// Most slices of a window.
 const WINDOWS: u64 = 60;
+/// A slice of a soak stage's window, in nanoseconds.
+const MINUTE: u64 = 60_000_000_000;
 
 /// What a stage is summarised by, beside its records.
 #[derive(Debug, Clone, Copy)]
@@ -40,10 +43,11 @@ pub fn summarise_stage(
         quantiles,
         ..
     } = context;
-    let (users, rate, from_schedule) = match stage.arrival {
-        Arrival::Closed { users, .. } => (Some(users), None, false),
-        Arrival::Open { .. } => (None, stage.mean_rate(), true),
+    let users = match stage.arrival {
+        Arrival::Closed { users, .. } => Some(users),
+        Arrival::Open { .. } | Arrival::Trace(_) => None,
     };
+    let from_schedule = stage.arrival.is_open();
     let frame = Frame {
         start: observation.window_start,
         end: observation.window_end,
@@ -67,13 +71,20 @@ pub fn summarise_stage(
         name: stage.name.clone(),
         from_schedule,
         users,
-        rate_rps: rate,
+        rate_rps: stage.mean_rate(),
         window_s: frame.seconds(),
         invalid: Vec::new(),
+        settling: settling(records, frame),
+        load_state: from_schedule.then(|| load_state(records, frame)).flatten(),
+        stopped: match observation.end {
+            StageEnd::Stopped(reason) => Some(reason),
+            _ => None,
+        },
+        engine_queue: None,
         health: health(observation, &lateness),
         pooled,
         classes: by_class,
-        windows: windows(records, frame),
+        windows: windows(records, frame, stage.soak),
     };
     summary.invalid = invalid(context, &summary, observation);
     summary
@@ -174,7 +185,9 @@ fn invalid(
     // Counted events are only a lower bound of the tokens, so nothing can be concluded from them.
     let counted = tokens.output_source == Some(crate::sample::TokenSource::Usage);
     let limit = context.token_mismatch;
-    if input.abs() > limit || (counted && output.abs() > limit) {
+    // Words have one token or several, so the input of few requests strays by chance.
+    let chance = 2.0 / (tokens.input_planned as f64).sqrt();
+    if input.abs() > limit + chance || (counted && output.abs() > limit) {
         reasons.push(InvalidReason::TokensOffPlan {
             input,
             output,
@@ -206,21 +219,30 @@ fn pinned_output(context: StageContext<'_>, summary: &StageSummary) -> (u64, u64
         })
 }
 
-/// The window in equal slices of at least a second.
-fn windows(records: &[RequestRecord], frame: Frame) -> Vec<Window> {
+/// The window in equal slices of at least a second; of a soak stage, in minutes, the last one shorter.
+fn windows(records: &[RequestRecord], frame: Frame, soak: bool) -> Vec<Window> {
     let length = frame.end.since(frame.start).get();
     if length == 0 {
         return Vec::new();
     }
-    let slices = (length / 1_000_000_000).clamp(1, WINDOWS);
+    let (slices, slice) = if soak {
+        (length.div_ceil(MINUTE), MINUTE as f64)
+    } else {
+        let slices = (length / 1_000_000_000).clamp(1, WINDOWS);
+        (slices, length as f64 / slices as f64)
+    };
     let slice_of = |at: Nanos| {
-        let index =
-            u128::from(at.since(frame.start).get()) * u128::from(slices) / u128::from(length);
+        let since = u128::from(at.since(frame.start).get());
+        let index = if soak {
+            since / u128::from(MINUTE)
+        } else {
+            since * u128::from(slices) / u128::from(length)
+        };
         frame.contains(at).then_some(index as usize)
     };
     let mut windows: Vec<Window> = (0..slices)
         .map(|index| Window {
-            start_s: frame.seconds() * index as f64 / slices as f64,
+            start_s: slice * index as f64 / 1e9,
             scheduled: 0,
             completed: 0,
             output_tokens: 0,

@@ -38,6 +38,9 @@ fn stage() -> Stage {
         },
         in_flight: 100,
         drain_timeout: Nanos::from_secs(1),
+        stop_when: None,
+        soak: false,
+        labels: Vec::new(),
     }
 }
 
@@ -295,4 +298,33 @@ fn free() -> Class {
         output_length: OutputLength::Natural,
         ..class(&[])
     }
+}
+
+#[test]
+fn a_soak_is_kept_in_minutes() {
+    let soak = Stage {
+        soak: true,
+        ..stage()
+    };
+    let classes = [class(&[])];
+    let context = StageContext {
+        stage: &soak,
+        classes: &classes,
+        quantiles: &Quantile::STANDARD,
+        token_mismatch: 0.05,
+    };
+    let observation = StageObservation {
+        window_end: Nanos::from_secs(10 + 150),
+        ..observation()
+    };
+    let records: Vec<RequestRecord> = (0..15)
+        .map(|i| request(i, 10_000 + 10_000 * u64::from(i), Outcome::Completed))
+        .collect();
+    let summary = summarise_stage(context, &records, &observation);
+    let minutes: Vec<(f64, u64)> = summary
+        .windows
+        .iter()
+        .map(|window| (window.start_s, window.scheduled))
+        .collect();
+    assert_eq!(minutes, [(0.0, 6), (60.0, 6), (120.0, 3)]);
 }

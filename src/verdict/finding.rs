@@ -33,7 +33,7 @@ pub(super) struct Judged<'a> {
     pub(super) cell: &'a ComparedCell,
     pub(super) hypothesis: Option<&'a Hypothesis<'a>>,
     /// Its state, where it was not tested at all.
-    pub(super) preset: Option<CellState>,
+    pub(super) preset: Option<&'a SetAside>,
     pub(super) aside: Option<&'a SetAside>,
     /// Why it does not gate after all.
     pub(super) demoted: Option<Demotion>,
@@ -107,25 +107,8 @@ impl Context<'_> {
     }
 
     fn state(&self, judged: &Judged<'_>, shown: Option<Looked>) -> (CellState, Option<Reason>) {
-        if let Some(state) = judged.preset {
-            let reason = match state {
-                CellState::New => Some(Reason::Absent {
-                    why: "there is no baseline".to_owned(),
-                }),
-                CellState::Inconclusive => Some(Reason::Advisory {
-                    what: "both sides are the same run".to_owned(),
-                }),
-                CellState::Regressed => Some(Reason::CandidateFailed),
-                CellState::Invalid if self.comparison.lost.candidate => Some(Reason::BothFailed),
-                CellState::Invalid => Some(Reason::Absent {
-                    why: "the baseline's target was lost".to_owned(),
-                }),
-                _ => None,
-            };
-            return (state, reason);
-        }
-        if let Some(aside) = judged.aside {
-            return (aside.state, Some(aside.reason.clone()));
+        if let Some(aside) = judged.preset.or(judged.aside) {
+            return (aside.state, aside.reason.clone());
         }
         if let Some(demotion) = judged.demoted {
             let reason = match demotion {
@@ -155,7 +138,13 @@ impl Context<'_> {
         match result.collapse {
             Collapse::Both => (CellState::Invalid, Some(Reason::BothFailed)),
             Collapse::Partly | Collapse::Candidate => {
-                (CellState::Suspect, Some(Reason::CandidateFailed))
+                let failed = |measure: &Measure| measure.value == Value::Failed;
+                let reason = if judged.cell.baseline.iter().any(failed) {
+                    Reason::BothFailed
+                } else {
+                    Reason::CandidateFailed
+                };
+                (CellState::Suspect, Some(reason))
             }
             Collapse::None if self.replay.cut_short => (CellState::NotFinished, None),
             Collapse::None if over => (CellState::Suspect, None),
@@ -217,16 +206,16 @@ impl Context<'_> {
         };
         let capped = match state {
             CellState::Regressed | CellState::Suspect => CellState::Suspect,
+            // What can't be resolved would not count, and a design that shows no more must not pass.
             CellState::Ok
             | CellState::Improved
             | CellState::Implausible
             | CellState::NotFinished
-            | CellState::Inconclusive => CellState::Inconclusive,
-            CellState::Invalid
-            | CellState::Missing
-            | CellState::Incomparable
             | CellState::NotResolvable
-            | CellState::New => return (state, reason),
+            | CellState::Inconclusive => CellState::Inconclusive,
+            CellState::Invalid | CellState::Missing | CellState::Incomparable | CellState::New => {
+                return (state, reason);
+            }
         };
         (capped, Some(Reason::Advisory { what }))
     }

@@ -10,6 +10,7 @@ mod hypothesis;
 mod informational;
 mod model;
 mod outcome;
+mod preset;
 mod replay;
 mod screen;
 #[cfg(test)]
@@ -27,12 +28,15 @@ use crate::stats::sequential;
 use finding::{Demotion, Judged};
 use hypothesis::{Collapse, Hypothesis};
 use replay::{Replay, replay};
-use screen::{ATTEMPTS, Screened, screen};
+use screen::{ATTEMPTS, Screened, SetAside, screen};
 
 /// Bounds of pairs, where the spec gives none.
 const PAIRS: Repeats = Repeats { min: 3, max: 10 };
 /// Bounds of candidate runs against stored sessions, where the spec gives none.
 const STORED: Repeats = Repeats { min: 1, max: 5 };
+
+/// Repeats from which on more than half of them say something.
+const SEVERAL: u32 = 3;
 
 /// Judges a comparison: total, whatever was measured.
 pub fn judge(comparison: &Comparison, gate: &Gate) -> Judgement {
@@ -42,9 +46,9 @@ pub fn judge(comparison: &Comparison, gate: &Gate) -> Judgement {
         .iter()
         .filter_map(|cell| Some((cell, cell.limit?)))
         .collect();
-    let preset: Vec<Option<CellState>> = declared
+    let preset: Vec<Option<SetAside>> = declared
         .iter()
-        .map(|(cell, limit)| preset(comparison, cell, *limit))
+        .map(|(cell, limit)| preset::preset(comparison, cell, *limit))
         .collect();
 
     let cells: Vec<&ComparedCell> = declared.iter().map(|(cell, _)| *cell).collect();
@@ -53,7 +57,12 @@ pub fn judge(comparison: &Comparison, gate: &Gate) -> Judgement {
         .zip(&preset)
         .map(|(cell, preset)| cell.gated && preset.is_none())
         .collect();
-    let screened = screen(&cells, &judged, arrangement);
+    let mut screened = screen(&cells, &judged, arrangement);
+    for (aside, (cell, limit)) in screened.aside.iter_mut().zip(&declared) {
+        if aside.is_none() {
+            *aside = preset::not_settled(cell, *limit);
+        }
+    }
     let hypotheses: Vec<Option<Hypothesis<'_>>> = declared
         .iter()
         .enumerate()
@@ -78,7 +87,11 @@ pub fn judge(comparison: &Comparison, gate: &Gate) -> Judgement {
         .collect();
     let members: Vec<Option<&Hypothesis<'_>>> =
         family.iter().map(|&i| hypotheses[i].as_ref()).collect();
-    let replay = replay(&members, &design, screened.kept.len());
+    let mut replay = replay(&members, &design, screened.kept.len());
+    let regressed = |aside: &SetAside| aside.state == CellState::Regressed;
+    if (0..declared.len()).any(|i| cells[i].gated && preset[i].as_ref().is_some_and(regressed)) {
+        replay.cut_short |= replay.next.take().is_some();
+    }
     let better = finding::adjusted_improvements(&replay, &members);
 
     let context = finding::Context {
@@ -96,7 +109,7 @@ pub fn judge(comparison: &Comparison, gate: &Gate) -> Judgement {
         findings.push(context.finding(&Judged {
             cell,
             hypothesis: hypotheses[i].as_ref(),
-            preset: preset[i],
+            preset: preset[i].as_ref(),
             aside: screened.aside[i].as_ref(),
             demoted: demoted[i],
             result: member.map(|m| (&replay.results[m], better[m])),
@@ -105,35 +118,6 @@ pub fn judge(comparison: &Comparison, gate: &Gate) -> Judgement {
     findings.extend(informational::findings(&context, &screened.kept));
     let next = next(comparison, &screened, &replay, &design);
     outcome::judgement(&context, gate, findings, next, &screened)
-}
-
-/// The state of a cell that is not tested at all.
-fn preset(comparison: &Comparison, cell: &ComparedCell, limit: Limit) -> Option<CellState> {
-    if comparison.arrangement == Arrangement::SameRun {
-        Some(CellState::Inconclusive)
-    } else if limit.is_relative() && cell.baseline.is_empty() {
-        Some(CellState::New)
-    } else if limit.is_relative() && !comparison.is_comparable() {
-        Some(CellState::Incomparable)
-    } else {
-        lost(comparison, cell)
-    }
-}
-
-/// The state of a cell whose target was lost: the candidate's loss is its regression, the
-/// baseline's leaves nothing to compare with.
-fn lost(comparison: &Comparison, cell: &ComparedCell) -> Option<CellState> {
-    let failed = |side: &[crate::compare::Measure]| {
-        side.iter()
-            .any(|measure| measure.value == crate::compare::Value::Failed)
-    };
-    if comparison.lost.baseline && failed(&cell.baseline) {
-        Some(CellState::Invalid)
-    } else if comparison.lost.candidate && failed(&cell.candidate) {
-        Some(CellState::Regressed)
-    } else {
-        None
-    }
 }
 
 /// What the looks depend on.
@@ -212,6 +196,20 @@ fn next(
     }
     let dropped = u32::try_from(screened.taken - screened.kept.len()).unwrap_or(u32::MAX);
     if let Some(look) = replay.next {
+        return NextLook::Repeats(look.repeats.saturating_add(dropped));
+    }
+    // A first run that had not settled says nothing of the others.
+    let warming = screened
+        .aside
+        .iter()
+        .flatten()
+        .any(|aside| aside.state == CellState::Inconclusive);
+    let several = |look: &&sequential::PlannedLook| look.repeats >= SEVERAL;
+    if let Some(look) = design.looks().iter().find(several)
+        && warming
+        && replay.taken.is_none()
+        && screened.kept.len() < look.repeats as usize
+    {
         return NextLook::Repeats(look.repeats.saturating_add(dropped));
     }
     // Nothing could be tested because the first repeats were the client's fault: try again.

@@ -191,6 +191,22 @@ pub enum Reason {
     },
     /// Declared informational in the spec.
     Informational,
+    /// The candidate alone does not keep up with the load: it lost capacity.
+    CandidateOverloaded {
+        /// Requests that it completed by those that were due.
+        completed: f64,
+    },
+    /// The baseline alone does not keep up with the load.
+    BaselineOverloaded,
+    /// Neither side keeps up with the load.
+    BothOverloaded,
+    /// The latencies were still settling in more than half of a side's runs.
+    NotSettled {
+        /// Requests that are warm-up, in the run with the most.
+        cut: u64,
+        /// Of so many.
+        of: u64,
+    },
 }
 
 /// One judged cell.

@@ -259,6 +259,17 @@ fn advice(context: &Context<'_>, findings: &[Finding], next: NextLook) -> Vec<Ad
             .iter()
             .any(|finding| finding.gated && finding.state == state)
     };
+    let not_settled =
+        |finding: &&Finding| matches!(finding.reason, Some(Reason::NotSettled { .. }));
+    let overloaded = findings
+        .iter()
+        .any(|finding| finding.gated && finding.reason == Some(Reason::BothOverloaded));
+    let open = findings.iter().any(|finding| {
+        finding.gated
+            && matches!(finding.state, CellState::Suspect | CellState::Inconclusive)
+            && !not_settled(&finding)
+            && finding.reason != Some(Reason::BaselineOverloaded)
+    });
     let plain = |text: String| Advice {
         text,
         command: None,
@@ -282,10 +293,21 @@ fn advice(context: &Context<'_>, findings: &[Finding], next: NextLook) -> Vec<Ad
         advice.push(plain(format!(
             "the next look needs {repeats} repeats in all"
         )));
-    } else if any(CellState::Suspect) || any(CellState::Inconclusive) {
+    } else if open {
         advice.push(plain(
             "raise `repeats.max` or the tolerance, or quieten the machine, to decide the open cells"
                 .to_owned(),
+        ));
+    }
+    if let Some(finding) = findings.iter().filter(|f| f.gated).find(not_settled) {
+        let stage = finding.cell.stage.as_deref().unwrap_or("*");
+        advice.push(plain(format!(
+            "lengthen `warmup` of stage `{stage}`, or lower its load if it never settles"
+        )));
+    }
+    if overloaded {
+        advice.push(plain(
+            "lower the rate: under overload latency depends on the stage's length alone".to_owned(),
         ));
     }
     advice.extend(findings.iter().filter_map(not_resolvable).map(plain));

@@ -8,7 +8,7 @@ use super::model::{CellState, Reason};
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SetAside {
     pub(super) state: CellState,
-    pub(super) reason: Reason,
+    pub(super) reason: Option<Reason>,
 }
 
 /// Repeats that every judged cell can use, and what each cell is set aside for.
@@ -105,7 +105,7 @@ fn why(values: impl Iterator<Item = Value>) -> SetAside {
             Value::Invalid(what) => {
                 return SetAside {
                     state: CellState::Invalid,
-                    reason: Reason::ClientFault { what },
+                    reason: Some(Reason::ClientFault { what }),
                 };
             }
             Value::Absent(why) => absent = absent.or(Some(why)),
@@ -114,8 +114,8 @@ fn why(values: impl Iterator<Item = Value>) -> SetAside {
     }
     SetAside {
         state: CellState::Missing,
-        reason: Reason::Absent {
+        reason: Some(Reason::Absent {
             why: absent.unwrap_or_else(|| "no run is complete".to_owned()),
-        },
+        }),
     }
 }

@@ -5,6 +5,7 @@
 pub mod chunk;
 mod key;
 mod lenient;
+pub mod prometheus;
 mod repeat;
 pub mod request;
 pub mod sse;

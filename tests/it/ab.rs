@@ -122,6 +122,39 @@ fn a_pin_that_nobody_put_under_test_forbids_the_comparison() {
 }
 
 #[test]
+fn a_side_that_is_not_there_is_found_before_the_other_is_measured() {
+    let project = Project::new("test");
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    project
+        .run(&[
+            "ab",
+            "spec.yaml",
+            "--candidate-url",
+            &format!("http://127.0.0.1:{port}"),
+        ])
+        .exits(4)
+        .says("cannot reach the target");
+    assert!(project.runs().is_empty());
+}
+
+#[test]
+fn a_candidate_that_dies_between_its_runs_is_a_regression() {
+    let project = five_pairs("test");
+    // 12 texts for the calibration go to the baseline; a run is 64 requests, or 65 where the last
+    // warm-up request overlaps. Asked what it is, it counts none, so it dies at a run's end or in
+    // the next one.
+    project
+        .run(&["ab", "spec.yaml", "--candidate-sim", "test --die-after 64"])
+        .exits(1);
+    let report = json(&project.sessions()[0].join("report.json"));
+    assert_eq!(report["verdict"], "regression");
+}
+
+#[test]
 fn wrong_sides_are_refused_before_anything_runs() {
     let project = Project::new("test");
     project
@@ -129,8 +162,45 @@ fn wrong_sides_are_refused_before_anything_runs() {
         .exits(2)
         .says("http://");
     project
+        .run(&["ab", "spec.yaml", "--candidate-url", "http://me:secret@h"])
+        .exits(2)
+        .says("api_key_env");
+    project
+        .run(&["ab", "spec.yaml", "--candidate-sim", ""])
+        .exits(2)
+        .says("names no profile");
+    project
         .run(&["ab", "spec.yaml", "--candidate-sim", "tset"])
         .exits(2)
         .says("did you mean `test`");
     assert!(project.runs().is_empty());
+}
+
+#[test]
+fn the_demo_overwrites_no_spec() {
+    let project = Project::new("test");
+    project
+        .run(&["demo", "--out", "."])
+        .exits(2)
+        .says("is there already");
+    let spec = std::fs::read_to_string(project.path("spec.yaml")).unwrap();
+    assert!(spec.contains("name: small"));
+}
+
+#[test]
+fn a_target_that_sheds_nearly_all_is_not_blamed_on_the_client() {
+    let spec = SMALL
+        .replace("SIM", "h100-8b")
+        .replace("output: 6", "output: 60")
+        .replace(
+            "closed: {users: 2}, requests: 60, warmup: 4",
+            "open: {rate: 200/s, arrivals: poisson}, requests: 120, warmup: 0, in_flight: 1",
+        )
+        .replace("  cells:", "  repeats: {min: 5, max: 5}\n  cells:");
+    let project = Project::with_spec(&spec);
+    // Beyond the absolute limit of errors, on both sides.
+    project
+        .run(&["ab", "spec.yaml"])
+        .exits(1)
+        .shows("inherited");
 }

@@ -76,6 +76,81 @@ fn gate_judges_against_stored_sessions() {
 }
 
 #[test]
+fn gate_names_a_changed_spec_and_environment_and_its_session_replays_anywhere() {
+    let project = Project::new("test");
+    for _ in 0..3 {
+        promote_new_session(&project, "2");
+    }
+    let ran = project.run(&["gate", "spec.yaml"]);
+    let ran = ran.exits(3).shows("3 of the 5 sessions");
+    let session = project.sessions().pop().unwrap();
+    let report = json(&session.join("report.json"));
+
+    // Neither the place nor the baselines matter any more.
+    std::fs::rename(&session, project.path("moved")).unwrap();
+    std::fs::rename(project.path("baselines"), project.path("elsewhere")).unwrap();
+    let again = project.run(&["compare", "moved", "--json"]);
+    assert_eq!(again.code, ran.code);
+    let again: serde_json::Value = serde_json::from_str(&again.out).unwrap();
+    assert_eq!(again["findings"], report["findings"]);
+    project
+        .run(&["report", "moved"])
+        .exits(0)
+        .shows("Undecided");
+    std::fs::rename(project.path("elsewhere"), project.path("baselines")).unwrap();
+
+    let write = |spec: &str| std::fs::write(project.path("spec.yaml"), spec).unwrap();
+    let sessions = project.sessions().len();
+    let longer = SMALL
+        .replace("SIM", "test")
+        .replace("requests: 60", "requests: 80");
+    write(&longer);
+    project
+        .run(&["gate", "spec.yaml"])
+        .exits(3)
+        .says("the spec changed");
+    write(&longer.replace("gate:\n", "gate:\n  incomparable: pass\n"));
+    project
+        .run(&["--quiet", "gate", "spec.yaml"])
+        .exits(0)
+        .says("`incomparable: pass` makes this exit 0");
+    write(
+        &SMALL
+            .replace("SIM", "test")
+            .replace("api: chat", "api: completions"),
+    );
+    project
+        .run(&["gate", "spec.yaml"])
+        .exits(3)
+        .says("`request.api` (chat there, completions here)");
+    assert_eq!(project.sessions().len(), sessions, "nothing was measured");
+}
+
+#[test]
+fn a_damaged_reference_is_named() {
+    let project = Project::new("test");
+    promote_new_session(&project, "2");
+    let environment = entries(&project.path("baselines/small"))
+        .into_iter()
+        .find(|path| path.is_dir())
+        .unwrap();
+    for (text, says) in [
+        ("{}", "missing field `format`"),
+        (
+            r#"{"format": "infergate.reference/2", "sessions": []}"#,
+            "this version reads `infergate.reference/1`",
+        ),
+    ] {
+        std::fs::write(environment.join("reference.json"), text).unwrap();
+        project
+            .run(&["gate", "spec.yaml"])
+            .exits(2)
+            .says("reference.json")
+            .says(says);
+    }
+}
+
+#[test]
 fn a_session_of_one_run_and_one_without_a_reason_are_refused() {
     let project = Project::new("test");
     project.run(&["run", "spec.yaml"]).exits(0);
@@ -97,6 +172,19 @@ fn a_session_of_one_run_and_one_without_a_reason_are_refused() {
         .run(&["baseline", "list"])
         .exits(2)
         .says("no baselines");
+}
+
+#[test]
+fn a_session_in_which_nothing_completed_is_refused() {
+    let project = Project::new("test --error-share 100%");
+    project
+        .run(&["run", "spec.yaml", "--repeats", "2"])
+        .exits(0);
+    let session = project.sessions()[0].to_str().unwrap().to_owned();
+    project
+        .run(&["baseline", "promote", &session, "--reason", "x"])
+        .exits(2)
+        .says("no request of its gated stage `steady` completed");
 }
 
 #[test]

@@ -6,5 +6,12 @@ mod ab;
 mod baseline;
 mod check;
 mod compare;
+mod help;
+mod hostile_files;
+mod hostile_servers;
 mod run;
+#[cfg(unix)]
+mod signals;
+mod stages;
 mod support;
+mod trace;

@@ -1,12 +1,9 @@
 //! `infergate run`: what it leaves, and how it ends when something goes wrong.
 
-use std::io::Read as _;
-use std::process::Stdio;
-
 use infergate::archive::RecordReader;
 use infergate::sample::OutcomeKind;
 
-use crate::support::{Project, Ran, SMALL, entries, json};
+use crate::support::{Project, SMALL, entries, json};
 
 #[test]
 fn a_run_leaves_a_run_file_and_the_record_of_every_request() {
@@ -66,6 +63,34 @@ fn json_on_stdout_is_the_run_and_quiet_is_quiet() {
     let run: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(run["spec"]["name"], "small");
     assert_eq!(ran.err, "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_written_is_no_success_and_a_reader_that_left_is_none_either() {
+    let project = Project::new("test");
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = project
+        .command(&["run", "spec.yaml", "--json"])
+        .stdout(full)
+        .stderr(std::process::Stdio::piped())
+        .output()
+        .unwrap();
+    crate::support::Ran::from(output)
+        .exits(4)
+        .says("cannot write to standard output");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = project
+        .command(&["run", "spec.yaml", "--json"])
+        .stdout(writer)
+        .stderr(std::process::Stdio::piped())
+        .output()
+        .unwrap();
+    crate::support::Ran::from(output).exits(0);
 }
 
 #[test]
@@ -128,6 +153,17 @@ fn a_target_that_dies_exits_4_and_leaves_readable_records() {
 }
 
 #[test]
+fn answers_that_fail_now_and_then_do_not_spoil_the_length_of_prompts() {
+    for faults in ["--error-share 40%", "--truncate-share 40%"] {
+        let project = Project::new(&format!("test {faults}"));
+        project.run(&["run", "spec.yaml"]).exits(0);
+        let run = json(&project.runs()[0]);
+        assert_eq!(run["prompt_calibration"]["source"], "usage", "{faults}");
+        assert_eq!(run["stages"][0]["invalid"], serde_json::json!([]));
+    }
+}
+
+#[test]
 fn a_target_that_is_not_what_was_declared_is_not_loaded() {
     let spec = SMALL
         .replace("SIM", "test")
@@ -147,60 +183,6 @@ fn a_key_that_is_not_set_is_named_before_any_load() {
         .run(&["run", "spec.yaml"])
         .exits(2)
         .says("NO_SUCH_KEY");
-}
-
-#[cfg(unix)]
-#[test]
-fn interrupted_it_drains_writes_and_exits_4() {
-    // Long enough that only the signal ends it.
-    let spec = SMALL
-        .replace("SIM", "test")
-        .replace("requests: 60", "duration: 10m");
-    let project = Project::with_spec(&spec);
-    let mut child = project
-        .command(&["run", "spec.yaml"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // The records' header is written when the load begins, so a file that has grown past it means
-    // that requests have ended.
-    let records_grew = || {
-        project
-            .sessions()
-            .iter()
-            .flat_map(|session| entries(&session.join("records")))
-            .any(|path| path.metadata().unwrap().len() > 200)
-    };
-    while !records_grew() {
-        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
-        std::thread::yield_now();
-    }
-    let pid = child.id().to_string();
-    assert!(
-        std::process::Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
-    let status = child.wait().unwrap();
-    let mut err = String::new();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut err)
-        .unwrap();
-    let ran = Ran {
-        code: status.code(),
-        out: String::new(),
-        err,
-    };
-    ran.exits(4);
-    let run = json(&project.runs()[0]);
-    assert_eq!(run["end"], "interrupted");
-    assert_eq!(run["stages"][0]["invalid"][0], "interrupted");
 }
 
 #[test]

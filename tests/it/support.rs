@@ -132,6 +132,25 @@ impl Project {
     }
 }
 
+impl Project {
+    /// Waits until a child that measures has ended some requests.
+    ///
+    /// The header of the records is written when the load begins, so a file that has grown past it
+    /// means that requests have ended.
+    pub(crate) fn wait_for_load(&self, child: &mut std::process::Child) {
+        let grew = || {
+            self.sessions()
+                .iter()
+                .flat_map(|session| entries(&session.join("records")))
+                .any(|path| path.metadata().unwrap().len() > 200)
+        };
+        while !grew() {
+            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+            std::thread::yield_now();
+        }
+    }
+}
+
 /// What is in a folder, sorted; nothing where there is no folder.
 pub(crate) fn entries(folder: &Path) -> Vec<PathBuf> {
     let Ok(found) = fs::read_dir(folder) else {

@@ -4,7 +4,8 @@ use super::server::{
     A, B, DONE, Do, Gate, LENGTH, ROLE, Server, USAGE, end, events, good, head, response,
 };
 use super::*;
-use crate::sample::{Outcome, TimeoutPhase, TokenSource};
+use crate::sample::{Outcome, StageEnd, StopReason, TimeoutPhase, TokenSource};
+use crate::spec::StopWhen;
 
 fn write(bytes: Vec<u8>) -> Reply {
     vec![Do::Write(bytes)]
@@ -319,4 +320,28 @@ async fn a_natural_answer_may_end_where_it_likes_but_not_at_its_bound() {
         assert_eq!(body.get("ignore_eos"), None);
         assert_eq!(body["max_tokens"], PINNED);
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stage_ends_where_too_many_requests_fail() {
+    let server = Server::start(|number| {
+        if number < 60 {
+            return write(good());
+        }
+        write(response("500 Oops", "", ""))
+    })
+    .await;
+    let stage = Stage {
+        stop_when: Some(StopWhen {
+            error_ratio: Some(0.2),
+            overload: false,
+        }),
+        ..closed(2, 100_000)
+    };
+    let left = run(stage).against(server.url()).await;
+    let StageEnd::Stopped(StopReason::Errors { errors, of }) = left.observation.end else {
+        panic!("{:?}", left.observation.end);
+    };
+    assert!(errors * 5 >= of && errors * 5 < of + 5, "{errors} of {of}");
+    assert!(left.records.len() < 200, "{}", left.records.len());
 }

@@ -53,6 +53,24 @@ async fn connections_serve_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn server_logs_know_each_request_by_name() {
+    let server = Server::start(answered).await;
+    let mut stage = closed(1, 3);
+    stage.warmup.requests = 2;
+    run(stage).against(server.url()).await;
+    assert_eq!(
+        server.values("x-request-id"),
+        [
+            "infergate-test-steady-w-0",
+            "infergate-test-steady-w-1",
+            "infergate-test-steady-m-0",
+            "infergate-test-steady-m-1",
+            "infergate-test-steady-m-2",
+        ]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kept_connection_that_closes_under_a_request_is_no_failure() {
     let server = Server::start(|_| vec![Do::Write(good()), Do::CloseOnNext]).await;
     let left = run(closed(1, 20)).against(server.url()).await;

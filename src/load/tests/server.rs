@@ -55,6 +55,7 @@ struct Seen {
     requests: watch::Sender<u32>,
     in_flight: AtomicU32,
     most_in_flight: AtomicU32,
+    heads: Mutex<Vec<String>>,
     bodies: Mutex<Vec<String>>,
 }
 
@@ -91,6 +92,16 @@ impl Server {
         self.seen.bodies.lock().unwrap().clone()
     }
 
+    /// The values of a header (lowercase) in the requests that have it.
+    pub(super) fn values(&self, header: &str) -> Vec<String> {
+        let heads = self.seen.heads.lock().unwrap();
+        let lines = heads.iter().flat_map(|head| head.lines());
+        lines
+            .filter_map(|line| line.strip_prefix(header)?.strip_prefix(": "))
+            .map(str::to_owned)
+            .collect()
+    }
+
     /// Waits until so many requests have come.
     pub(super) async fn reached(&self, requests: u32) {
         let mut seen = self.seen.requests.subscribe();
@@ -112,7 +123,8 @@ async fn serve(
     reply: Arc<impl Fn(u32) -> Reply + Send + Sync + 'static>,
 ) {
     stream.set_nodelay(true).unwrap();
-    while let Some(body) = request(&mut stream).await {
+    while let Some((head, body)) = request(&mut stream).await {
+        seen.heads.lock().unwrap().push(head);
         seen.bodies.lock().unwrap().push(body);
         let level = seen.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
         seen.most_in_flight.fetch_max(level, Ordering::SeqCst);
@@ -149,8 +161,8 @@ async fn serve(
     }
 }
 
-/// The body of the next request; `None` when the client is gone.
-async fn request(stream: &mut TcpStream) -> Option<String> {
+/// The head (in lowercase) and the body of the next request; `None` when the client is gone.
+async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut bytes = Vec::new();
     loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -160,7 +172,8 @@ async fn request(stream: &mut TcpStream) -> Option<String> {
                 .find_map(|line| line.strip_prefix("content-length: "))
                 .map_or(0, |length| length.parse().unwrap());
             if bytes.len() >= end + 4 + length {
-                return Some(String::from_utf8(bytes[end + 4..].to_vec()).unwrap());
+                let body = String::from_utf8(bytes[end + 4..].to_vec()).unwrap();
+                return Some((head, body));
             }
         }
         if stream.read_buf(&mut bytes).await.ok()? == 0 {

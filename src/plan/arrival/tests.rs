@@ -18,6 +18,9 @@ fn stage(extent: Extent, warmup: Warmup) -> Stage {
         warmup,
         in_flight: 1000,
         drain_timeout: Nanos::from_secs(60),
+        stop_when: None,
+        soak: false,
+        labels: Vec::new(),
     }
 }
 

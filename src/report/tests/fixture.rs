@@ -36,6 +36,8 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
             digest: Digest::of(text.as_bytes()),
             workload_digest: Digest::of(b"workload"),
             text,
+            select: Vec::new(),
+            replays: Vec::new(),
         },
         trace_digest: Digest::of(b"trace"),
         salt: "harbour lantern".to_owned(),
@@ -46,6 +48,7 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
             target: "http://127.0.0.1:8000".to_owned(),
         },
         stages: vec![stage("steady", slow)],
+        skipped: Vec::new(),
     };
     for (path, value) in [
         ("model.name", "meta-llama/Llama-3.1-8B-Instruct"),
@@ -85,6 +88,10 @@ pub(super) fn stage(name: &str, slow: f64) -> StageSummary {
         rate_rps: Some(8.0),
         window_s: 180.0,
         invalid: Vec::new(),
+        settling: None,
+        load_state: None,
+        stopped: None,
+        engine_queue: None,
         health: ClientHealth {
             lateness_p50_s: 0.000_04,
             lateness_p99_s: 0.000_3,

@@ -271,6 +271,8 @@ fn without_code(line: &str, hostile: &str) -> String {
         };
         let start = tick.min(tag);
         bare.push_str(&rest[..start]);
+        // Code stands between what is before and behind it: neither joins the other.
+        bare.push('·');
         let inside = &rest[start + open.len()..];
         let end = inside
             .find(close)

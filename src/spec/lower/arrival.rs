@@ -52,11 +52,12 @@ const MOST_IN_BURST: u32 = 1_000_000;
 const BURSTINESS: std::ops::RangeInclusive<f64> = 0.01..=1000.0;
 
 /// `sweep@8` for the step of 8 users or 8/s.
-pub(super) fn step_name(name: &str, arrival: Arrival, sweep: bool) -> String {
+pub(super) fn step_name(name: &str, arrival: &Arrival, sweep: bool) -> String {
     match arrival {
         _ if !sweep => name.to_owned(),
         Arrival::Closed { users, .. } => format!("{name}@{users}"),
         Arrival::Open { profile, .. } => format!("{name}@{}", profile.first().get()),
+        Arrival::Trace(_) => name.to_owned(),
     }
 }
 

@@ -87,6 +87,7 @@ impl<'r> Reader<'r> {
             informational,
             too_few: Vec::new(),
             open: Vec::new(),
+            soak: Vec::new(),
         };
         let mut cells: Vec<Cell> = Vec::new();
         for candidate in &places {

@@ -1,7 +1,7 @@
 //! The cells that are gated when the spec names none.
 
 use super::stages::Stages;
-use super::support::{implied_stages, is_arrival_rate};
+use super::support::{implied_stages, is_arrival_rate, is_whole_of_soak};
 use super::workload::Classes;
 use super::{limit, sampling};
 use crate::metric::{Cell, CellMetric, Metric, Quantile};
@@ -34,7 +34,9 @@ pub(super) fn cells(classes: &Classes, stages: &Stages) -> Option<Vec<GateCell>>
             continue;
         }
         for &metric in &metrics {
-            let supported = !is_arrival_rate(metric.metric(), stage) && supports(metric, stage);
+            let supported = !is_arrival_rate(metric.metric(), stage)
+                && !is_whole_of_soak(metric.metric(), stage)
+                && supports(metric, stage);
             if let (true, Some(limit)) = (supported, limit::default(metric.metric())) {
                 gated.push(cell(Some(stage), metric, limit));
             }

@@ -11,7 +11,7 @@ use crate::spec::values;
 /// Tokens of one length at most, where the model's own limit is not pinned.
 pub(super) const MOST_TOKENS: u32 = 2_000_000;
 /// Tokens that the chat template and special tokens may add to a prompt.
-const TEMPLATE_TOKENS: u32 = 64;
+pub(super) const TEMPLATE_TOKENS: u32 = 64;
 /// Tokens that a request has beyond its shared prefix at the least.
 const BEYOND_PREFIX: u32 = 16;
 

@@ -14,18 +14,22 @@ mod pins;
 mod request;
 mod sampling;
 mod stages;
+mod stopping;
 mod support;
 mod target;
 mod timeouts;
+mod trace;
 mod warmup;
 mod workload;
 
 pub use gate::looks;
+pub use target::base_url;
 
 use super::diagnostics::Diagnostics;
 use super::fields::{self, Fields, Shape};
 use super::model::Spec;
 use super::node::Node;
+use super::replay::Traces;
 use super::values;
 
 const SHAPE: Shape = Shape {
@@ -53,7 +57,12 @@ const SHAPE: Shape = Shape {
 const FORMAT: u32 = 1;
 
 /// The whole spec; `None` where anything is wrong, with the reasons noted.
-pub(super) fn lower(root: &Node, source: &str, out: &mut Diagnostics) -> Option<Spec> {
+pub(super) fn lower(
+    root: &Node,
+    source: &str,
+    traces: Traces<'_>,
+    out: &mut Diagnostics,
+) -> Option<Spec> {
     let fields = Fields::open(root, "the spec", &SHAPE, out)?;
     format(&fields, out);
     requires(&fields, out);
@@ -63,9 +72,15 @@ pub(super) fn lower(root: &Node, source: &str, out: &mut Diagnostics) -> Option<
     let target = target::lower(&fields, out);
     let pins = pins::lower(&fields, target.as_ref(), out);
     let request = request::lower(&fields, out);
-    let classes = workload::Classes::lower(&fields, pins::max_model_len(&pins.declared), out);
+    let model_len = pins::max_model_len(&pins.declared);
+    let classes = workload::Classes::lower(&fields, model_len, out);
     let timeouts = timeouts::lower(&fields, &classes, out);
-    let stages = stages::Stages::lower(&fields, &classes, out);
+    let around = trace::Around {
+        classes: &classes,
+        model_len,
+        traces,
+    };
+    let stages = stages::Stages::lower(&fields, &around, out);
     let gate = gate::lower(&fields, &classes, &stages, out);
     if let Some(gate) = &gate {
         stages.warn_short_warmup(gate, target.as_ref(), out);
@@ -84,6 +99,7 @@ pub(super) fn lower(root: &Node, source: &str, out: &mut Diagnostics) -> Option<
         gate: gate?,
         timeouts: timeouts?,
         text: source.to_owned(),
+        select: Vec::new(),
     })
 }
 

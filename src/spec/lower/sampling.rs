@@ -5,7 +5,7 @@
 
 use crate::metric::{CellMetric, Metric, Quantile, Statistic};
 use crate::spec::class::OutputLength;
-use crate::spec::model::{Stage, Workload};
+use crate::spec::model::{Arrival, Stage, Workload};
 
 /// Exceedances that a gated quantile rests on at the least.
 const LEAST_EXCEEDANCES: f64 = 10.0;
@@ -40,17 +40,32 @@ pub(super) fn check(
         Statistic::Mean => LEAST_VALUES,
         Statistic::Value => return None,
     };
-    let share = class.map_or(1.0, |class| workload.share(class));
-    let planned = stage.expected_requests()? * share;
-    let values = planned * values_per_request(metric.metric(), class, workload);
+    let planned = stage.expected_requests_of(class, workload)?;
+    let values = planned * values_per_request(metric.metric(), stage, class, workload);
     (values < needed - 1e-6).then_some(TooFew {
         planned,
-        needed: (needed * planned / values).ceil(),
+        needed: (needed * if values > 0.0 { planned / values } else { 1.0 }).ceil(),
     })
 }
 
 /// Gaps come many to a request; everything else is one value.
-fn values_per_request(metric: Metric, class: Option<&str>, workload: &Workload) -> f64 {
+fn values_per_request(
+    metric: Metric,
+    stage: &Stage,
+    class: Option<&str>,
+    workload: &Workload,
+) -> f64 {
+    let replayed = match &stage.arrival {
+        Arrival::Trace(replay) => replay.mean_output(class),
+        Arrival::Closed { .. } | Arrival::Open { .. } => None,
+    };
+    match (metric, replayed) {
+        (Metric::Itl | Metric::ChunkGap, Some(tokens)) => (tokens - 1.0).max(1.0),
+        _ => values_drawn(metric, class, workload),
+    }
+}
+
+fn values_drawn(metric: Metric, class: Option<&str>, workload: &Workload) -> f64 {
     match metric {
         Metric::Itl | Metric::ChunkGap => workload
             .classes

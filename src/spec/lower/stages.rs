@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::workload::{Classes, duplicate_name, named};
-use super::{arrival, warmup};
+use super::workload::{duplicate_name, named};
+use super::{arrival, stopping, trace, warmup};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape};
 use crate::spec::model::{Arrival, Extent, Gate, Stage, Target, TargetPlace};
@@ -18,22 +18,24 @@ const SHAPE: Shape = Shape {
         "name",
         "closed",
         "open",
+        "trace",
         "duration",
         "requests",
         "warmup",
         "in_flight",
         "drain_timeout",
         "gate",
-    ],
-    later: &[
-        "trace",
+        "stop_when",
         "soak",
         "labels",
+    ],
+    later: &[
+        "burst",
+        "ramp",
         "only",
         "events",
         "refine",
         "min_completed",
-        "stop_when",
     ],
     example: "{name: steady, open: {rate: 8/s, arrivals: poisson}, duration: 180s}",
 };
@@ -47,6 +49,8 @@ const TIMES_LITTLE: f64 = 4.0;
 const LONGEST: Nanos = Nanos::from_secs(7 * 24 * 3600);
 /// How long the end of a stage waits where the spec says nothing.
 const DRAIN: Nanos = Nanos::from_secs(60);
+/// The ways in which requests may come.
+const KINDS: [&str; 3] = ["closed", "open", "trace"];
 /// The stages as far as they could be read.
 pub(super) struct Stages {
     drafts: Vec<Draft>,
@@ -60,6 +64,8 @@ pub(super) struct Draft {
     pub(super) gate: Option<bool>,
     /// Whether a list makes it a sweep.
     pub(super) sweep: bool,
+    /// Whether it is there for drift.
+    pub(super) soak: bool,
     /// One stage, or one a step; `None` where it could not be read.
     pub(super) steps: Option<Vec<Stage>>,
     /// Where its warm-up is declared.
@@ -71,7 +77,7 @@ impl Draft {
     pub(super) fn is_steady(&self) -> bool {
         let steady = |stage: &Stage| match stage.arrival {
             Arrival::Open { profile, .. } => profile.is_steady(),
-            Arrival::Closed { .. } => true,
+            Arrival::Closed { .. } | Arrival::Trace(_) => true,
         };
         self.steps.iter().flatten().all(steady)
     }
@@ -79,15 +85,20 @@ impl Draft {
 
 impl Stages {
     /// Reads `stages`.
-    pub(super) fn lower(fields: &Fields<'_>, classes: &Classes, out: &mut Diagnostics) -> Self {
+    pub(super) fn lower(
+        fields: &Fields<'_>,
+        around: &trace::Around<'_>,
+        out: &mut Diagnostics,
+    ) -> Self {
         let items = fields
             .need("stages", EXAMPLE, out)
             .and_then(|node| values::items(node, "`stages`", EXAMPLE, out))
             .unwrap_or_default();
         let mut stages = Self { drafts: Vec::new() };
-        let latency = classes.workload().map(|workload| workload.latency_at_slo());
+        let workload = around.classes.workload();
+        let latency = workload.map(|workload| workload.latency_at_slo());
         for item in items {
-            let draft = stage(item, latency, &stages, out);
+            let draft = stage(item, around, latency, &stages, out);
             stages.drafts.push(draft);
         }
         stages
@@ -152,11 +163,18 @@ impl Stages {
     }
 }
 
-fn stage(node: &Node, latency: Option<Nanos>, before: &Stages, out: &mut Diagnostics) -> Draft {
+fn stage(
+    node: &Node,
+    around: &trace::Around<'_>,
+    latency: Option<Nanos>,
+    before: &Stages,
+    out: &mut Diagnostics,
+) -> Draft {
     let mut draft = Draft {
         name: None,
         gate: None,
         sweep: false,
+        soak: false,
         steps: None,
         warmup: None,
     };
@@ -182,23 +200,27 @@ fn stage(node: &Node, latency: Option<Nanos>, before: &Stages, out: &mut Diagnos
     if let Some(node) = fields.get("gate", out) {
         draft.gate = values::boolean(node, "`gate`", "gate: false", out);
     }
-    // An arrival that a later version reads is said already; it is no missing one.
-    let later = fields.has("trace");
-    let kind = if later && !fields.has("closed") && !fields.has("open") {
-        None
-    } else {
-        fields.exactly_one(&["closed", "open"], arrival::EXAMPLE, out)
-    };
+    let kind = fields.exactly_one(&KINDS, arrival::EXAMPLE, out);
     let arrivals = match kind {
         Some("closed") => fields
             .get("closed", out)
             .and_then(|node| arrival::closed(node, &whole, &mut draft.sweep, out)),
-        Some(_) => fields
+        Some("open") => fields
             .get("open", out)
             .and_then(|node| arrival::open(node, &whole, &mut draft.sweep, out)),
+        Some(_) => fields.get("trace", out).and_then(|node| {
+            let stage = draft.name.as_deref().unwrap_or_default();
+            let replay = trace::lower(node, stage, &whole, around, out)?;
+            Some(vec![Arrival::Trace(Box::new(replay))])
+        }),
         None => None,
     };
-    let extent = if later && !fields.has("duration") && !fields.has("requests") {
+    let extent = if let (Some([Arrival::Trace(replay)]), Some(span)) =
+        (arrivals.as_deref(), fields.key_span("trace"))
+    {
+        trace::refuse_extent(&fields, out).then(|| (Extent::Requests(replay.requests()), span))
+    } else if kind == Some("trace") {
+        trace::refuse_extent(&fields, out);
         None
     } else {
         extent(&fields, out)
@@ -211,18 +233,31 @@ fn stage(node: &Node, latency: Option<Nanos>, before: &Stages, out: &mut Diagnos
     let drain_timeout = fields.or("drain_timeout", DRAIN, out, |node, out| {
         values::quantity(node, "`drain_timeout`", "drain_timeout: 60s", out)
     });
+    let soak = fields.or("soak", false, out, |node, out| {
+        values::boolean(node, "`soak`", "soak: true", out)
+    });
+    draft.soak = soak == Some(true);
+    let labels = fields.or("labels", Vec::new(), out, stopping::labels);
+    let sweep = draft.sweep;
+    let stop_when = fields.optional("stop_when", out, |node, out| {
+        stopping::stop_when(&fields, node, sweep, out)
+    });
     draft.steps = (|| {
+        let (soak, labels, stop_when) = (soak?, labels?, stop_when.ok()?);
         let (name, arrivals, (extent, extent_span)) = (name?, arrivals?, extent?);
         let (warmup, in_flight, drain_timeout) = (warmup.ok()?, in_flight.ok()?, drain_timeout?);
         let mut steps = Vec::with_capacity(arrivals.len());
         for arrival in arrivals {
             let stage = Stage {
-                name: arrival::step_name(name.as_str(), arrival, draft.sweep),
-                arrival,
+                name: arrival::step_name(name.as_str(), &arrival, draft.sweep),
                 extent,
-                warmup: warmup.unwrap_or_else(|| warmup::default(arrival)),
-                in_flight: in_flight.unwrap_or_else(|| default_in_flight(arrival, latency)),
+                warmup: warmup.unwrap_or_else(|| warmup::default(&arrival)),
+                in_flight: in_flight.unwrap_or_else(|| default_in_flight(&arrival, latency)),
                 drain_timeout,
+                stop_when,
+                soak,
+                labels: labels.clone(),
+                arrival,
             };
             check_size(&stage, extent_span, out)?;
             steps.push(stage);
@@ -265,15 +300,15 @@ fn in_flight(fields: &Fields<'_>, node: &Node, out: &mut Diagnostics) -> Option<
 
 /// Users of a closed stage; of an open one four times what Little's law (L = λ·W) expects at its
 /// peak when every request just keeps its SLO, at least 1,000: 8/s at 66 s each gives 2,112.
-fn default_in_flight(arrival: Arrival, latency: Option<Nanos>) -> u32 {
-    match arrival {
-        Arrival::Closed { users, .. } => users,
-        Arrival::Open { profile, .. } => {
-            let little = profile.peak() * latency.unwrap_or(Nanos::ZERO).as_secs_f64();
-            // `as` saturates.
-            ((TIMES_LITTLE * little).ceil() as u32).clamp(LEAST_IN_FLIGHT, 1_000_000)
-        }
-    }
+fn default_in_flight(arrival: &Arrival, latency: Option<Nanos>) -> u32 {
+    let peak = match arrival {
+        Arrival::Closed { users, .. } => return *users,
+        Arrival::Open { profile, .. } => profile.peak(),
+        Arrival::Trace(replay) => replay.mean_rate(),
+    };
+    let little = peak * latency.unwrap_or(Nanos::ZERO).as_secs_f64();
+    // `as` saturates.
+    ((TIMES_LITTLE * little).ceil() as u32).clamp(LEAST_IN_FLIGHT, 1_000_000)
 }
 
 /// Refuses stages that would send nothing, or more than a plan can hold.
@@ -290,7 +325,7 @@ fn check_size(stage: &Stage, span: &Range<usize>, out: &mut Diagnostics) -> Opti
             "shorten it".to_owned(),
         );
     }
-    let Arrival::Open { profile, .. } = stage.arrival else {
+    let &Arrival::Open { profile, .. } = &stage.arrival else {
         return Some(());
     };
     let window = stage.window(Nanos::ZERO).as_secs_f64();

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::sampling;
 use super::stages::Stages;
-use crate::metric::{CellMetric, Metric};
+use crate::metric::{CellMetric, Kind, Metric};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields;
-use crate::spec::model::{Arrival, Stage, Workload};
+use crate::spec::model::{Stage, Workload};
 use crate::unit::scale;
 
 /// Which cells a line could speak about: a stage, and where it was named.
@@ -18,12 +18,14 @@ pub(super) struct Place<'s> {
     pub(super) named: bool,
 }
 
-/// The stages that a line without `stages` may take: sweeps and changing rates only where they ask
-/// for it.
+/// The stages that a line without `stages` may take: sweeps, soaks and changing rates only where
+/// they ask for it.
 pub(super) fn implied_stages(stages: &Stages) -> impl Iterator<Item = (&Stage, bool)> {
     stages.drafts().iter().flat_map(|draft| {
         let asked = draft.gate == Some(true);
-        let taken = draft.gate.unwrap_or(!draft.sweep && draft.is_steady());
+        let taken = draft
+            .gate
+            .unwrap_or(!draft.sweep && !draft.soak && draft.is_steady());
         draft
             .steps
             .iter()
@@ -52,7 +54,12 @@ pub(super) fn is_arrival_rate(metric: Metric, stage: &Stage) -> bool {
             | Metric::InputThroughput
             | Metric::TotalThroughput
     );
-    throughput && matches!(stage.arrival, Arrival::Open { .. })
+    throughput && stage.arrival.is_open()
+}
+
+/// Whether a cell there would be a percentile or mean over the whole of a soak.
+pub(super) fn is_whole_of_soak(metric: Metric, stage: &Stage) -> bool {
+    stage.soak && metric.kind() == Kind::Distribution
 }
 
 /// Which cells of a line the plan supports, and why others are not.
@@ -62,6 +69,7 @@ pub(super) struct Supported<'w> {
     pub(super) informational: bool,
     pub(super) too_few: Vec<(String, sampling::TooFew)>,
     pub(super) open: Vec<String>,
+    pub(super) soak: Vec<String>,
 }
 
 impl Supported<'_> {
@@ -76,6 +84,12 @@ impl Supported<'_> {
         if is_arrival_rate(self.metric.metric(), stage) {
             if place.named && !self.open.contains(&stage.name) {
                 self.open.push(stage.name.clone());
+            }
+            return false;
+        }
+        if is_whole_of_soak(self.metric.metric(), stage) {
+            if place.named && !self.soak.contains(&stage.name) {
+                self.soak.push(stage.name.clone());
             }
             return false;
         }
@@ -115,6 +129,18 @@ impl Supported<'_> {
                  `informational: true`",
             );
         }
+        if !self.soak.is_empty() {
+            out.error(
+                "spec::soak-percentile",
+                place,
+                format!(
+                    "`{metric}` of soak stage {} would be one figure over hours, in which drift cannot be seen",
+                    fields::list(self.soak.iter().map(String::as_str))
+                ),
+                "gate a rate or a proportion there, gate latency at a shorter stage, or say \
+                 `informational: true`",
+            );
+        }
         let worst = self
             .too_few
             .iter()
@@ -133,6 +159,6 @@ impl Supported<'_> {
                 "lengthen the stage, take a lower percentile, or say `informational: true`",
             );
         }
-        !self.open.is_empty() || !self.too_few.is_empty()
+        !self.open.is_empty() || !self.soak.is_empty() || !self.too_few.is_empty()
     }
 }

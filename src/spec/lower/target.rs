@@ -100,7 +100,7 @@ fn url(node: &Node, out: &mut Diagnostics) -> Option<TargetPlace> {
 /// `http://host:8000` of `http://host:8000/v1/`: the API's path is ours to add.
 ///
 /// An error completes the sentence "`url` …" and never shows the URL.
-fn base_url(text: &str) -> Result<&str, &'static str> {
+pub fn base_url(text: &str) -> Result<&str, &'static str> {
     let text = text.trim();
     let rest = text
         .strip_prefix("http://")

@@ -33,10 +33,10 @@ pub(super) fn read(node: &Node, out: &mut Diagnostics) -> Option<Warmup> {
 }
 
 /// The longer of 30 s and 50 requests, or two for each user.
-pub(super) fn default(arrival: Arrival) -> Warmup {
+pub(super) fn default(arrival: &Arrival) -> Warmup {
     let users = match arrival {
-        Arrival::Closed { users, .. } => users,
-        Arrival::Open { .. } => 0,
+        Arrival::Closed { users, .. } => *users,
+        Arrival::Open { .. } | Arrival::Trace(_) => 0,
     };
     Warmup {
         requests: least_warmup(users),
@@ -49,10 +49,11 @@ pub(super) fn is_short(stage: &Stage) -> bool {
     if stage.warmup.requests == 0 {
         return stage.warmup.duration < SHORT_WARMUP;
     }
-    match stage.arrival {
-        Arrival::Closed { users, .. } => stage.warmup.requests < least_warmup(users),
-        Arrival::Open { profile, .. } => {
-            f64::from(stage.warmup.requests) / profile.first().get() < SHORT_WARMUP.as_secs_f64()
+    let requests = stage.warmup.requests;
+    match (&stage.arrival, stage.arrival.first_rate()) {
+        (Arrival::Closed { users, .. }, _) => requests < least_warmup(*users),
+        (_, rate) => {
+            rate.is_some_and(|rate| f64::from(requests) / rate < SHORT_WARMUP.as_secs_f64())
         }
     }
 }

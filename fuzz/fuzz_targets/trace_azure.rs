@@ -1,0 +1,12 @@
+//! No rows below Azure's header panic, and every row is accounted for.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../trace.rs"]
+mod trace;
+
+fuzz_target!(|input: &[u8]| {
+    trace::survive("TIMESTAMP,ContextTokens,GeneratedTokens\n", input);
+});

@@ -1,0 +1,50 @@
+//! What every command says of itself.
+
+use crate::support::Project;
+
+const COMMANDS: [&[&str]; 13] = [
+    &[],
+    &["demo"],
+    &["check"],
+    &["run"],
+    &["ab"],
+    &["gate"],
+    &["compare"],
+    &["report"],
+    &["baseline"],
+    &["baseline", "promote"],
+    &["baseline", "list"],
+    &["baseline", "show"],
+    &["sim"],
+];
+
+#[test]
+fn every_command_explains_itself() {
+    let project = Project::new("test");
+    for words in COMMANDS {
+        let mut words = words.to_vec();
+        words.push("--help");
+        let help = project.run(&words).exits(0).out;
+        let name = words
+            .join("-")
+            .replace("---help", "")
+            .replace("--help", "infergate");
+        insta::assert_snapshot!(name, help);
+    }
+}
+
+#[test]
+fn every_command_that_does_something_has_an_example() {
+    let project = Project::new("test");
+    for words in COMMANDS
+        .iter()
+        .filter(|words| !words.is_empty() && **words != ["baseline"])
+    {
+        let mut words = words.to_vec();
+        words.push("--help");
+        project
+            .run(&words)
+            .exits(0)
+            .shows("Examples:\n  infergate ");
+    }
+}
