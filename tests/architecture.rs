@@ -43,7 +43,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("hdrhistogram", &["stats/histogram.rs"]),
     ("statrs", &["stats/"]),
     ("minijinja", &["report/engine.rs"]),
-    ("reqwest", &["load/http.rs", "probe/client.rs"]),
+    ("reqwest", &["load/http", "probe/client.rs"]),
     ("similar", &["diag/suggest.rs", "report/textdiff.rs"]),
     ("annotate_snippets", &["diag/render.rs"]),
     ("axum", &["sim/"]),

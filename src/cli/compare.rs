@@ -70,13 +70,8 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
         return Err(Failure::usage("there is no run on the baseline's side"));
     };
     let spec = match &args.spec {
-<<<<<<< HEAD
-        Some(path) => load_spec(path, context)?,
-        None => embedded_spec(&judged_by(&evidence, args, first).spec, context)?,
-=======
         Some(path) => selected(load_spec(path, context)?, &first.spec.select)?,
-        None => embedded_spec(&first.spec, context)?,
->>>>>>> stages
+        None => embedded_spec(&judged_by(&evidence, args, first).spec, context)?,
     };
     let judgement = evidence.judge(&spec);
     evidence.publish(

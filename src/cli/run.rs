@@ -11,6 +11,7 @@ use super::sitting::{OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
 use crate::report;
+use crate::sample::OutcomeKind;
 use crate::session::RunningTarget;
 use crate::summary::{Run, RunEnd};
 
@@ -73,14 +74,21 @@ pub(super) async fn run(
     Ok(exit)
 }
 
-/// A run that is not whole, or has a stage that the client spoilt, is no measurement.
+/// A run that is not whole, has a stage that the client spoilt, or in which nothing completed, is no
+/// measurement.
 fn ending(run: &Run) -> Exit {
     let spoilt = run.stages.iter().any(|stage| !stage.invalid.is_empty());
-    if run.end == RunEnd::Complete && !spoilt {
+    if run.end == RunEnd::Complete && !spoilt && !nothing_completed(run) {
         Exit::Pass
     } else {
         Exit::Invalid
     }
+}
+
+fn nothing_completed(run: &Run) -> bool {
+    run.stages
+        .iter()
+        .all(|stage| stage.pooled.count(OutcomeKind::Completed) == 0)
 }
 
 fn show(run: &Run, json: bool, context: &mut Context) -> Result<(), Failure> {
@@ -100,6 +108,10 @@ fn show(run: &Run, json: bool, context: &mut Context) -> Result<(), Failure> {
         context.note(&format!(
             "the target was lost: {error}; what was measured until then is kept and cannot be judged"
         ));
+    } else if nothing_completed(run) {
+        context.note(
+            "no request completed, so nothing was measured; the errors above say what the target answered",
+        );
     }
     Ok(())
 }

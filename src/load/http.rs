@@ -1,23 +1,24 @@
 //! One request over HTTP: the one place where the load client touches the network, and where each
 //! read is given its instant.
 
-use std::error::Error as _;
+mod refusal;
+
 use std::fmt;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
-use reqwest::{Method, Response, StatusCode, Url};
+use refusal::{is_json, is_loss, no_response, refused, words};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Response, Url};
 use tokio::time::{sleep_until, timeout};
 
 use super::clock::Clock;
 use super::connection::{InUse, OneInUse, Watch, watched};
 use super::endpoint::{ClientError, Endpoint, MASK};
 use super::limits::Limits;
-use crate::sample::{Outcome, TimeoutPhase};
+use crate::sample::Outcome;
 use crate::unit::Nanos;
-use crate::wire::chunk::error_text;
 use crate::wire::request::RequestTemplate;
 use crate::wire::{Answer, End, Feed};
 
@@ -46,12 +47,6 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Most characters that are kept of a server's or the client stack's words.
 const TEXT: usize = 500;
 
-/// Most bytes that are read of an error's body.
-const ERROR_BODY: usize = 64 << 10;
-
-/// How long an error's body may take.
-const ERROR_BODY_TIME: Nanos = Nanos::from_secs(5);
-
 /// Idle connections are dropped before servers do it: uvicorn and llama-server close after 5 s,
 /// and a request sent into that moment would fail by no fault of the target.
 const IDLE: Nanos = Nanos::from_secs(4);
@@ -67,7 +62,8 @@ const TAIL: Nanos = Nanos::from_millis(200);
 
 impl Client {
     /// A client that keeps as many connections as there are requests in flight, follows no
-    /// redirects and retries nothing but what a server cannot have had (see [`Client::exchange`]). `connect` bounds the time until a connection stands.
+    /// redirects and sends nothing again but what a server cannot have had (see
+    /// [`Client::exchange`]). `connect` bounds the time until a connection stands.
     ///
     /// Speaks HTTP/1.1 only: over HTTP/2 all requests would share one connection, and those above
     /// the server's limit of streams would wait inside the client unseen.
@@ -315,91 +311,12 @@ impl Tail {
     }
 }
 
-/// Whether the connection stood and was lost.
-fn is_loss(error: &reqwest::Error) -> bool {
-    error.is_request() && !error.is_connect() && !error.is_timeout()
-}
-
-fn no_response(error: reqwest::Error) -> Ended {
-    let outcome = if error.is_connect() && error.is_timeout() {
-        Outcome::Timeout {
-            phase: TimeoutPhase::Connect,
-        }
-    } else {
-        Outcome::ConnectError
-    };
-    Ended::Failure {
-        outcome,
-        text: words(error),
-    }
-}
-
-async fn refused(mut response: Response, seen: &mut Exchange) -> Ended {
-    let status = response.status();
-    let outcome = match status {
-        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Outcome::Rejected {
-            status: status.as_u16(),
-        },
-        _ => Outcome::HttpError {
-            status: status.as_u16(),
-        },
-    };
-    let location = response
-        .headers()
-        .get(LOCATION)
-        .and_then(|location| location.to_str().ok())
-        .filter(|_| status.is_redirection())
-        .map(|location| format!("redirects to {location}"));
-    let mut body = Vec::new();
-    let read = async {
-        while let Ok(Some(bytes)) = response.chunk().await {
-            seen.error_bytes += bytes.len() as u64;
-            body.extend_from_slice(&bytes);
-            if body.len() > ERROR_BODY {
-                break;
-            }
-        }
-    };
-    // What came in time says enough.
-    let _ = timeout(ERROR_BODY_TIME.to_duration(), read).await;
-    let text = match location {
-        Some(location) => location,
-        None if body.is_empty() => status.to_string(),
-        None => error_text(&body),
-    };
-    Ended::Failure { outcome, text }
-}
-
-fn is_json(response: &Response) -> bool {
-    response
-        .headers()
-        .get(CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
-}
-
 fn is_loopback(host: &str) -> bool {
     let name = host.trim_matches(['[', ']']);
     name.eq_ignore_ascii_case("localhost")
         || name
             .parse::<IpAddr>()
             .is_ok_and(|address| address.is_loopback())
-}
-
-/// An error with its causes, down to the system's.
-fn words(error: reqwest::Error) -> String {
-    let error = error.without_url();
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let words = error.to_string();
-        // Some layers repeat the words of the layer below.
-        if !text.ends_with(&words) {
-            text.push_str(": ");
-            text.push_str(&words);
-        }
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

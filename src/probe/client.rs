@@ -192,7 +192,7 @@ impl ProbeClient {
                 text,
             });
         }
-        Ok(body.into())
+        Ok(body)
     }
 }
 

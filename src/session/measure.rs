@@ -4,63 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::error::{MeasureError, refuse_contradictions};
 use super::target::RunningTarget;
-use crate::archive::{ArchiveError, RecordWriter, save_run};
-use crate::load::{
-    Client, ClientError, Endpoint, LoadEvent, StageJob, StartError, Stop, run_stage,
-};
+use crate::archive::{RecordWriter, save_run};
+use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, run_stage};
 use crate::metric::{DEFINITION, Quantile, Statistic};
-<<<<<<< HEAD
 use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt};
-use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, observe};
-=======
-use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
-use crate::probe::{ProbeClient, ProbeError, calibrate, drained, observe};
->>>>>>> stages
-use crate::provenance::{Declared, Observation, PinPath, Pins};
+use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, drained, observe};
+use crate::provenance::Pins;
 use crate::sample::{EngineQueue, RequestRecord, StageEnd, StopReason};
 use crate::spec::{Spec, Stage};
 use crate::summary::{
     ClientStamp, RUN_FORMAT, Run, RunEnd, Saturation, Side, SkippedStage, SpecStamp, StageContext,
     StageSummary, summarise_stage,
 };
-
-/// Why a run could not be taken.
-#[derive(Debug, thiserror::Error)]
-pub enum MeasureError {
-    /// The target did not answer, or not what is needed.
-    #[error(transparent)]
-    Probe(#[from] ProbeError),
-    /// The target is not what the spec says; found before any load.
-    #[error(
-        "the target is not what the spec declares: {}; correct `pins` or the target, then run again",
-        list(differences)
-    )]
-    Contradiction {
-        /// Each pin with what is declared and what was seen.
-        differences: Vec<(PinPath, String, String)>,
-    },
-    /// The user asked to stop before there was anything to keep.
-    #[error("interrupted before any request was sent")]
-    Interrupted,
-    /// The load client could not be made.
-    #[error(transparent)]
-    Client(#[from] ClientError),
-    /// The load client could not start.
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// A file could not be written.
-    #[error(transparent)]
-    Archive(#[from] ArchiveError),
-}
-
-fn list(differences: &[(PinPath, String, String)]) -> String {
-    let each: Vec<String> = differences
-        .iter()
-        .map(|(pin, declared, seen)| format!("`{pin}` is declared `{declared}` and seen `{seen}`"))
-        .collect();
-    each.join(", ")
-}
 
 /// What tells a run from every other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -222,28 +179,19 @@ impl Sitting {
         let mut loaded = Loaded {
             writer: RecordWriter::create(&records_path, &id)?,
             stages: Vec::new(),
-<<<<<<< HEAD
+            skipped: Vec::new(),
             end,
             elapsed_s: 0.0,
         };
         if loaded.end == RunEnd::Complete {
-            let prompter = Arc::new(Prompter::new(seed, salt.clone(), calibration));
-            self.load(&endpoint, &prompter, all, progress, stop, &mut loaded)
-                .await?;
+            let prompter = Prompter::new(seed, salt.clone(), calibration);
+            let from = Source {
+                endpoint: &endpoint,
+                prompter: &Arc::new(prompter),
+                probe: &probe,
+            };
+            self.load(from, all, progress, stop, &mut loaded).await?;
         }
-=======
-            skipped: Vec::new(),
-            end: RunEnd::Complete,
-            elapsed_s: 0.0,
-        };
-        let prompter = Prompter::new(seed, salt.clone(), calibration);
-        let from = Source {
-            endpoint: &endpoint,
-            prompter: &Arc::new(prompter),
-            probe: &probe,
-        };
-        self.load(from, all, progress, stop, &mut loaded).await?;
->>>>>>> stages
         loaded.writer.flush()?;
         let (pair, side) = name.place.unzip();
         let run = Run {
@@ -413,24 +361,6 @@ impl Loaded {
         let skips = ended.is_some();
         self.skipped.extend(ended);
         skips
-    }
-}
-
-fn refuse_contradictions(pins: &Pins) -> Result<(), MeasureError> {
-    let differences: Vec<_> = pins
-        .iter()
-        .filter(|(_, pin)| pin.contradicts())
-        .filter_map(|(path, pin)| match (&pin.declared, &pin.observed) {
-            (Some(Declared::Literal(declared)), Observation::Seen { value, .. }) => {
-                Some((*path, declared.clone(), value.clone()))
-            }
-            _ => None,
-        })
-        .collect();
-    if differences.is_empty() {
-        Ok(())
-    } else {
-        Err(MeasureError::Contradiction { differences })
     }
 }
 

@@ -3,8 +3,10 @@
 //! The shell between the command line and the I/O modules: it knows in which order target, probe,
 //! load, summary and archive come, and nothing about what a run means.
 
+mod error;
 mod measure;
 mod target;
 
-pub use measure::{MeasureError, Measured, RunName, Sitting};
+pub use error::MeasureError;
+pub use measure::{Measured, RunName, Sitting};
 pub use target::{RunningTarget, TargetError};

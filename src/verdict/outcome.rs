@@ -107,12 +107,19 @@ fn breaks_by_estimate(finding: &Finding) -> bool {
     }
 }
 
-/// Whether every gated cell was demoted, so that no gate remains.
+/// Whether every gated cell, or every one that is compared with the baseline, was demoted: then
+/// nothing is left that could have shown a change.
 fn none_left(findings: &[Finding]) -> bool {
-    findings
-        .iter()
-        .filter(|finding| finding.gated)
-        .all(|finding| finding.state == CellState::NotResolvable)
+    let gated = || findings.iter().filter(|finding| finding.gated);
+    let mut relative = gated()
+        .filter(|finding| finding.limit.is_some_and(Limit::is_relative))
+        .peekable();
+    let demoted = |finding: &Finding| finding.state == CellState::NotResolvable;
+    if relative.peek().is_some() {
+        relative.all(demoted)
+    } else {
+        gated().all(demoted)
+    }
 }
 
 fn verdict(findings: &[Finding]) -> Verdict {

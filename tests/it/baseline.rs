@@ -179,7 +179,7 @@ fn a_session_in_which_nothing_completed_is_refused() {
     let project = Project::new("test --error-share 100%");
     project
         .run(&["run", "spec.yaml", "--repeats", "2"])
-        .exits(0);
+        .exits(4);
     let session = project.sessions()[0].to_str().unwrap().to_owned();
     project
         .run(&["baseline", "promote", &session, "--reason", "x"])

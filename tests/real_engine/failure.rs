@@ -18,7 +18,7 @@ fn prompts_beyond_the_context_are_counted_with_the_engine_s_words() {
     let ran = project.run(&["run", "spec.yaml"]);
     println!("{:?}\n{}\n{}", ran.code, ran.out, ran.err);
     let ran = ran
-        .exits(0)
+        .exits(4)
         .shows("http error 20")
         .shows("exceeds the available context size");
     assert!(!ran.err.contains("panic"), "{}", ran.err);
