@@ -59,7 +59,9 @@ impl Schedule {
     pub(super) fn replay(seed: u64, stage: &Stage, replay: &Replay) -> Self {
         let rate = Rps::try_new(replay.mean_rate());
         let warmup = rate.map(|rate| warmup(stage, rate));
-        let window_start = warmup.as_ref().map_or(stage.warmup.duration, |warmup| warmup.window);
+        let window_start = warmup
+            .as_ref()
+            .map_or(stage.warmup.duration, |warmup| warmup.window);
         let warmup = warmup.map_or(Vec::new(), |warmup| {
             let draws = draws(seed, stage, "warmup");
             warmup.all(Counts::new(ArrivalProcess::Constant, draws))

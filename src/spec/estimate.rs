@@ -57,6 +57,14 @@ impl Arrival {
         }
     }
 
+    /// Whether the plan has the load stay the same over the window; a replay is taken as it comes.
+    pub const fn is_steady(&self) -> bool {
+        match self {
+            Self::Open { profile, .. } => profile.is_steady(),
+            Self::Closed { .. } | Self::Trace(_) => true,
+        }
+    }
+
     /// Whether the clock decides when requests leave.
     pub const fn is_open(&self) -> bool {
         match self {

@@ -48,6 +48,8 @@ pub fn summarise_stage(
         Arrival::Open { .. } | Arrival::Trace(_) => None,
     };
     let from_schedule = stage.arrival.is_open();
+    // Under a rate that changes, latency and backlog change with it: that shows neither.
+    let steady = stage.arrival.is_steady();
     let frame = Frame {
         start: observation.window_start,
         end: observation.window_end,
@@ -74,8 +76,10 @@ pub fn summarise_stage(
         rate_rps: stage.mean_rate(),
         window_s: frame.seconds(),
         invalid: Vec::new(),
-        settling: settling(records, frame),
-        load_state: from_schedule.then(|| load_state(records, frame)).flatten(),
+        settling: steady.then(|| settling(records, frame)).flatten(),
+        load_state: (from_schedule && steady)
+            .then(|| load_state(records, frame))
+            .flatten(),
         stopped: match observation.end {
             StageEnd::Stopped(reason) => Some(reason),
             _ => None,

@@ -328,3 +328,33 @@ fn a_soak_is_kept_in_minutes() {
         .collect();
     assert_eq!(minutes, [(0.0, 6), (60.0, 6), (120.0, 3)]);
 }
+
+#[test]
+fn a_changing_rate_is_no_sign_of_overload_or_of_a_short_warmup() {
+    let steady = stage();
+    let mut ramp = stage();
+    ramp.arrival = Arrival::Open {
+        profile: RateProfile::Ramp {
+            from: Rps::try_new(1.0).unwrap(),
+            to: Rps::try_new(20.0).unwrap(),
+            steps: None,
+        },
+        process: ArrivalProcess::Constant,
+    };
+    let records: Vec<RequestRecord> = (0..100)
+        .map(|i| request(i, 10_000 + 100 * u64::from(i), Outcome::Completed))
+        .collect();
+    let classes = [class(&[])];
+    let judged = |stage: &Stage| {
+        let context = StageContext {
+            stage,
+            classes: &classes,
+            quantiles: &Quantile::STANDARD,
+            token_mismatch: 0.05,
+        };
+        let summary = summarise_stage(context, &records, &observation());
+        (summary.settling.is_some(), summary.load_state.is_some())
+    };
+    assert_eq!(judged(&steady), (true, true));
+    assert_eq!(judged(&ramp), (false, false));
+}

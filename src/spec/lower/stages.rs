@@ -29,14 +29,7 @@ const SHAPE: Shape = Shape {
         "soak",
         "labels",
     ],
-    later: &[
-        "burst",
-        "ramp",
-        "only",
-        "events",
-        "refine",
-        "min_completed",
-    ],
+    later: &["only", "events", "refine", "min_completed"],
     example: "{name: steady, open: {rate: 8/s, arrivals: poisson}, duration: 180s}",
 };
 /// Requests of one stage at most, warm-up included: bounds the plan's memory.
@@ -75,10 +68,7 @@ pub(super) struct Draft {
 impl Draft {
     /// Whether the load is the same over the whole window.
     pub(super) fn is_steady(&self) -> bool {
-        let steady = |stage: &Stage| match stage.arrival {
-            Arrival::Open { profile, .. } => profile.is_steady(),
-            Arrival::Closed { .. } | Arrival::Trace(_) => true,
-        };
+        let steady = |stage: &Stage| stage.arrival.is_steady();
         self.steps.iter().flatten().all(steady)
     }
 }
