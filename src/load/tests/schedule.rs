@@ -176,7 +176,7 @@ async fn requests_due_at_the_cap_are_unsent() {
     let server = Server::start(behind(&gate)).await;
     let mut stage = open(500.0, 10);
     stage.in_flight = 3;
-    stage.drain_timeout = Nanos::from_millis(1);
+    stage.drain_timeout = Nanos::from_millis(500);
     let left = run(stage).against(server.url()).await;
     let count = |outcome| {
         left.records
@@ -214,7 +214,7 @@ async fn what_outlasts_the_drain_is_unfinished_with_what_came() {
         rate: Rps::try_new(50.0).unwrap(),
         process: ArrivalProcess::Constant,
     };
-    stage.drain_timeout = Nanos::from_millis(20);
+    stage.drain_timeout = Nanos::from_millis(500);
     let left = run(stage).against(server.url()).await;
     assert_eq!(left.records.len(), 5);
     assert!(
