@@ -81,6 +81,11 @@ async fn a_kept_connection_that_closes_under_a_request_is_no_failure() {
     // Each was answered once, on a connection of its own.
     assert_eq!(server.bodies().len(), 20);
     assert!(server.connections() >= 20);
+    let resent: u32 = left.records.iter().map(|record| record.resent).sum();
+    assert!(
+        (1..20).contains(&resent),
+        "what was sent again is counted: {resent}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
