@@ -149,7 +149,9 @@ impl Job {
             .map(|number| {
                 let planned = self.plan.request(0, Phase::Measured, number);
                 let prompt = prompter.prompt("steady", &planned, &[]);
-                client.template().body(&prompt, planned.output_tokens)
+                client
+                    .template()
+                    .body(&prompt, planned.output_tokens, planned.output_length)
             })
             .collect()
     }

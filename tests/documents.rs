@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "tests: a panic is the failure")]
 
 use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
 
 use infergate::diag::{Source, Style, render};
 use infergate::exit::Exit;
@@ -82,4 +84,32 @@ fn the_demo_in_the_readme_is_the_demos_report() {
     ] {
         assert!(report.contains(line), "no {line:?}");
     }
+}
+
+#[test]
+fn the_ready_workloads_are_right_without_warnings_and_listed() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let source = Source {
+            path: path.display().to_string(),
+            text: fs::read_to_string(&path).unwrap(),
+        };
+        let shown = |diagnostics: &[_]| render(diagnostics, &source, Style::Plain);
+        let parsed =
+            infergate::spec::parse(&source, &|_| None, &|_| Err("there is none".to_owned()))
+                .unwrap_or_else(|diagnostics| panic!("{}", shown(&diagnostics)));
+        assert!(parsed.warnings.is_empty(), "{}", shown(&parsed.warnings));
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        assert_eq!(parsed.spec.name.as_str(), name);
+        names.push(name);
+    }
+    names.sort_unstable();
+    let mut listed: Vec<&str> = part("workloads")
+        .lines()
+        .filter_map(|line| line.strip_prefix("| [`")?.split('`').next())
+        .collect();
+    listed.sort_unstable();
+    assert_eq!(listed, names);
 }

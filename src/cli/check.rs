@@ -15,7 +15,7 @@ use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
 use crate::metric::{Cell, Metric};
 use crate::plan::{Plan, StagePlan};
-use crate::spec::{Arrival, ArrivalProcess, Extent, GateCell, Limit, Spec, Stage, looks};
+use crate::spec::{Extent, GateCell, Limit, Spec, Stage, looks};
 use crate::unit::{Nanos, scale};
 
 /// Check a spec
@@ -179,7 +179,7 @@ impl StageSize {
         };
         Self {
             name: stage.name.clone(),
-            arrival: arrival(&stage.arrival),
+            arrival: stage.arrival.to_string(),
             requests,
             warmup: warmup(stage),
             window_s: window.map(Nanos::as_secs_f64),
@@ -198,21 +198,6 @@ impl CellSize {
             limit: cell.limit.describe(cell.cell.metric.metric()).to_string(),
             informational: cell.informational,
         }
-    }
-}
-
-fn arrival(arrival: &Arrival) -> String {
-    match arrival {
-        Arrival::Closed { users: 1, .. } => "closed, 1 user".to_owned(),
-        Arrival::Closed { users, .. } => format!("closed, {} users", scale::count((*users).into())),
-        Arrival::Open { rate, process } => {
-            let process = match process {
-                ArrivalProcess::Constant => "constant",
-                ArrivalProcess::Poisson => "poisson",
-            };
-            format!("open, {rate} {process}")
-        }
-        Arrival::Trace(replay) => replay::arrival(replay),
     }
 }
 

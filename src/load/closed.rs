@@ -9,7 +9,7 @@ use tokio::time::sleep_until;
 use super::clock::Clock;
 use super::dispatch::Dispatch;
 use super::supply::Supply;
-use super::window::Window;
+use super::window::{Bounds, Window};
 use crate::plan::Phase;
 use crate::spec::{Extent, Warmup};
 use crate::unit::Nanos;
@@ -25,6 +25,8 @@ pub(super) struct Users {
     pub(super) warmup: Supply,
     pub(super) measured: Supply,
     pub(super) ramp: Ramp,
+    /// From the end of an answer to its user's next request.
+    pub(super) think: Nanos,
 }
 
 /// When each user starts.
@@ -55,13 +57,14 @@ impl Ramp {
         }
     }
 
-    fn first_ended(&self, began: Nanos, ended: Nanos) {
+    /// The first request is over: others start within one round of its user.
+    fn first_ended(&self, began: Nanos, ended: Nanos, think: Nanos) {
         self.spread.send_if_modified(|spread| {
             let unknown = spread.is_none();
             if unknown {
                 *spread = Some(Spread {
                     from: ended,
-                    over: ended.since(began).min(LONGEST_SPREAD),
+                    over: (ended.since(began) + think).min(LONGEST_SPREAD),
                 });
             }
             unknown
@@ -101,8 +104,10 @@ impl Users {
             () = self.ramp.start(user, self.dispatch.clock) => {}
             _ = window.wait_for(|bounds| bounds.halted) => return,
         }
+        let clock = self.dispatch.clock;
         let mut is_new = true;
-        while let Some(turn) = self.turns.next(is_new, self.dispatch.clock) {
+        let mut due = None;
+        while let Some(turn) = self.turns.next(is_new, due, clock) {
             let supply = match turn.phase {
                 Phase::Warmup => &self.warmup,
                 Phase::Measured => &self.measured,
@@ -110,12 +115,23 @@ impl Users {
             let Some(prepared) = supply.next().await else {
                 return;
             };
-            self.dispatch.depart(prepared, turn.scheduled).fly().await;
+            let done = self.dispatch.depart(prepared, turn.scheduled).fly().await;
             if user == 0 && is_new {
                 self.ramp
-                    .first_ended(turn.scheduled, self.dispatch.clock.now());
+                    .first_ended(turn.scheduled, clock.now(), self.think);
             }
             is_new = false;
+            if self.think > Nanos::ZERO {
+                let next = done + self.think;
+                // Whoever would only think past the end is done.
+                let over =
+                    |bounds: &Bounds| bounds.halted || bounds.end.is_some_and(|end| end <= next);
+                tokio::select! {
+                    () = sleep_until(clock.timer(next)) => {}
+                    _ = window.wait_for(over) => return,
+                }
+                due = Some(next);
+            }
         }
     }
 }
@@ -151,7 +167,7 @@ struct State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Turn {
     phase: Phase,
-    /// When the user became free.
+    /// When the user became free, and had thought.
     scheduled: Nanos,
 }
 
@@ -165,14 +181,16 @@ impl Turns {
         }
     }
 
-    /// The next request for a user who is free now; `None` when there is none.
-    fn next(&self, is_new: bool, clock: Clock) -> Option<Turn> {
+    /// The next request for a user who is free now, and was due a moment ago where it had to wake
+    /// up; `None` when there is none.
+    fn next(&self, is_new: bool, due: Option<Nanos>, clock: Clock) -> Option<Turn> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         // Read under the lock, so that turns are in the order of their instants.
-        self.turn(&mut state, is_new, clock.now())
+        let now = clock.now();
+        self.turn(&mut state, is_new, due.unwrap_or(now), now)
     }
 
-    fn turn(&self, state: &mut State, is_new: bool, now: Nanos) -> Option<Turn> {
+    fn turn(&self, state: &mut State, is_new: bool, due: Nanos, now: Nanos) -> Option<Turn> {
         let Rules {
             users,
             warmup,
@@ -189,7 +207,7 @@ impl Turns {
                 state.warmup_sent += 1;
                 return Some(Turn {
                     phase: Phase::Warmup,
-                    scheduled: now,
+                    scheduled: due,
                 });
             }
             let end = match extent {
@@ -207,9 +225,11 @@ impl Turns {
             return None;
         }
         state.measured_sent += 1;
+        // The window may have opened between the two.
+        let opened = self.window.bounds().start.unwrap_or(now);
         Some(Turn {
             phase: Phase::Measured,
-            scheduled: now,
+            scheduled: due.max(opened),
         })
     }
 }
@@ -235,7 +255,7 @@ mod tests {
         let mut state = turns.state.lock().unwrap();
         free.iter()
             .map(|&(is_new, at)| {
-                let turn = turns.turn(&mut state, is_new, secs(at))?;
+                let turn = turns.turn(&mut state, is_new, secs(at), secs(at))?;
                 assert_eq!(turn.scheduled, secs(at));
                 Some(turn.phase)
             })
@@ -291,6 +311,22 @@ mod tests {
         assert_eq!(phases(&turns, &free), [W, M, M, None, None]);
         let bounds = turns.window.bounds();
         assert_eq!((bounds.start, bounds.end), (Some(secs(2)), Some(secs(12))));
+    }
+
+    #[test]
+    fn a_measured_request_is_never_due_before_its_window() {
+        let none = Warmup {
+            requests: 1,
+            duration: Nanos::ZERO,
+        };
+        let turns = turns(1, none, Extent::Requests(9));
+        let mut state = turns.state.lock().unwrap();
+        let mut turn = |is_new, due, now| turns.turn(&mut state, is_new, secs(due), secs(now));
+        assert_eq!(turn(true, 3, 4).unwrap().scheduled, secs(3));
+        assert_eq!(turn(false, 5, 7).unwrap().scheduled, secs(7));
+        assert_eq!(turn(false, 6, 8).unwrap().scheduled, secs(7));
+        assert_eq!(turn(false, 9, 10).unwrap().scheduled, secs(9));
+        assert_eq!(turns.window.bounds().start, Some(secs(7)));
     }
 
     #[test]

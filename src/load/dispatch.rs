@@ -12,7 +12,7 @@ use super::supply::Prepared;
 use super::window::Window;
 use crate::plan::PlannedRequest;
 use crate::sample::{Outcome, RequestRecord, TokenSource};
-use crate::spec::Timeouts;
+use crate::spec::{OutputLength, Timeouts};
 use crate::unit::Nanos;
 use crate::wire::{Answer, End};
 
@@ -122,16 +122,17 @@ impl Dispatch {
         }
     }
 
-    fn limits(&self, class: u32) -> Limits {
+    fn limits(&self, planned: &PlannedRequest) -> Limits {
         // One per class; a class that has none is bounded by the last.
         let of = |limits: &[Nanos]| {
-            let limit = limits.get(class as usize).or(limits.last());
+            let limit = limits.get(planned.class as usize).or(limits.last());
             limit.copied().unwrap_or(Nanos::new(u64::MAX))
         };
         Limits {
             first_token: of(&self.timeouts.first_token),
             stall: self.timeouts.stall,
             total: of(&self.timeouts.total),
+            cancel: planned.cancel_after,
         }
     }
 }
@@ -148,12 +149,13 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// Sends the request, reads its answer and leaves the record; then frees its connection.
-    pub(super) async fn fly(mut self) {
+    /// Sends the request, reads its answer and leaves the record; then frees its connection. Returns
+    /// when the answer ended.
+    pub(super) async fn fly(mut self) -> Nanos {
         let dispatch = Arc::clone(&self.dispatch);
-        let limits = dispatch.limits(self.planned.class);
+        let limits = dispatch.limits(&self.planned);
         let (Some(request), Some(exchange)) = (self.request.take(), &mut self.exchange) else {
-            return;
+            return dispatch.clock.now();
         };
         let ended = dispatch
             .client
@@ -161,23 +163,28 @@ impl Flight {
             .await;
         match ended {
             Ended::Answer { end, tail } => {
-                self.land(end, None);
+                let done = self.land(end, None);
                 if let Some(tail) = tail {
                     tail.drain().await;
                 }
+                done
             }
             Ended::Failure { outcome, text } => self.land(End::Broken(text), Some(outcome)),
         }
     }
 
-    /// Leaves the record; does nothing the second time.
-    fn land(&mut self, end: End, failure: Option<Outcome>) {
-        let Some(exchange) = self.exchange.take() else {
-            return;
-        };
+    /// Leaves the record, and does nothing the second time; returns when the answer ended.
+    fn land(&mut self, end: End, failure: Option<Outcome>) -> Nanos {
         let dispatch = &self.dispatch;
-        let pinned = self.planned.output_tokens;
-        let seen = exchange.answer.end(dispatch.clock.now(), end, pinned);
+        let now = dispatch.clock.now();
+        let Some(exchange) = self.exchange.take() else {
+            return now;
+        };
+        let pinned = match self.planned.output_length {
+            OutputLength::Pinned => Some(self.planned.output_tokens),
+            OutputLength::Natural => None,
+        };
+        let seen = exchange.answer.end(now, end, pinned);
         dispatch.level.in_flight.fetch_sub(1, Ordering::Relaxed);
         dispatch.report(RequestRecord {
             sent: exchange.sent,
@@ -196,6 +203,7 @@ impl Flight {
             error: seen.error.map(|text| dispatch.client.clean(&text)),
             ..dispatch.record(self.planned, self.scheduled)
         });
+        seen.done.unwrap_or(now)
     }
 }
 

@@ -211,7 +211,7 @@ impl Running {
                 )?;
                 (dispatch, Arrivals::new(Some(pacer), JoinSet::new()))
             }
-            (None, &Arrival::Closed { users, ramp }) => {
+            (None, &Arrival::Closed { users, ramp, think }) => {
                 let count = match stage.extent {
                     Extent::Requests(count) => count,
                     Extent::Duration(_) => u32::MAX,
@@ -232,6 +232,7 @@ impl Running {
                     warmup,
                     measured,
                     ramp: Ramp::new(users, ramp),
+                    think,
                 };
                 (dispatch, Arrivals::new(None, users.start()))
             }

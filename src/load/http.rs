@@ -209,8 +209,7 @@ impl Client {
                         (Err(error), _) => return no_response(error),
                     },
                     () = &mut timer => {
-                        if let Some(phase) = limits.passed(sent, &seen.answer, clock, timer.as_mut()) {
-                            let end = End::Timeout(phase);
+                        if let Some(end) = limits.passed(sent, &seen.answer, clock, timer.as_mut()) {
                             return Ended::Answer { end, tail: None };
                         }
                     }
@@ -255,7 +254,7 @@ impl Client {
                     }
                 }
                 () = &mut timer => match limits.passed(sent, &seen.answer, clock, timer.as_mut()) {
-                    Some(phase) => End::Timeout(phase),
+                    Some(end) => end,
                     None => continue,
                 },
             };

@@ -112,7 +112,13 @@ fn pace(
             dispatch.unsent(prepared.planned, due);
             continue;
         }
-        tasks.spawn_on(dispatch.depart(prepared, due).fly(), runtime);
+        let flight = dispatch.depart(prepared, due);
+        tasks.spawn_on(
+            async move {
+                flight.fly().await;
+            },
+            runtime,
+        );
         while tasks.try_join_next().is_some() {}
     }
     tasks

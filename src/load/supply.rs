@@ -90,7 +90,10 @@ impl Kitchen {
         let prompt = self
             .prompter
             .prompt(stage, &planned, self.plan.blocks(self.stage, &planned));
-        let body = self.client.template().body(&prompt, planned.output_tokens);
+        let body =
+            self.client
+                .template()
+                .body(&prompt, planned.output_tokens, planned.output_length);
         let name = request_name(self.prompter.salt(), stage, phase, number);
         Prepared {
             planned,

@@ -13,8 +13,8 @@ use super::*;
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{
-    Api, Arrival, ArrivalProcess, Class, Extent, Gate, Layer, Length, Policy, Slo, Spec, Stage,
-    Target, TargetPlace, Timeouts, Warmup, Workload,
+    Api, Arrival, ArrivalProcess, Cancel, Class, Extent, Gate, Layer, Length, OutputLength, Policy,
+    RateProfile, Spec, Stage, Target, TargetPlace, Timeouts, Warmup, Workload,
 };
 use crate::unit::{Nanos, Rps};
 
@@ -33,6 +33,7 @@ fn closed(users: u32, requests: u32) -> Stage {
         arrival: Arrival::Closed {
             users,
             ramp: Some(Nanos::ZERO),
+            think: Nanos::ZERO,
         },
         extent: Extent::Requests(requests),
         warmup: NO_WARMUP,
@@ -48,7 +49,7 @@ fn closed(users: u32, requests: u32) -> Stage {
 fn open(rate: f64, requests: u32) -> Stage {
     Stage {
         arrival: Arrival::Open {
-            rate: Rps::try_new(rate).unwrap(),
+            profile: RateProfile::Steady(Rps::try_new(rate).unwrap()),
             process: ArrivalProcess::Constant,
         },
         ..closed(1, requests)
@@ -65,6 +66,7 @@ struct Left {
 /// How a stage is run.
 struct Run {
     stage: Stage,
+    class: Class,
     timeouts: Timeouts,
     extra: BTreeMap<String, serde_json::Value>,
     key: Option<String>,
@@ -76,6 +78,11 @@ struct Run {
 fn run(stage: Stage) -> Run {
     Run {
         stage,
+        class: Class::new(
+            "chat".parse().unwrap(),
+            Length::Fixed(20),
+            Length::Fixed(PINNED),
+        ),
         timeouts: Timeouts {
             connect: Nanos::from_secs(10),
             first_token: vec![Nanos::from_secs(60)],
@@ -121,7 +128,8 @@ impl Run {
             extra: self.extra,
         };
         let client = Client::new(&endpoint, self.timeouts.connect).unwrap();
-        let plan = Arc::new(Plan::expand(&spec(self.stage, self.timeouts.clone())));
+        let spec = spec(self.stage, self.class, self.timeouts.clone());
+        let plan = Arc::new(Plan::expand(&spec));
         let job = StageJob {
             plan: &plan,
             stage: 0,
@@ -137,15 +145,7 @@ impl Run {
     }
 }
 
-fn spec(stage: Stage, timeouts: Timeouts) -> Spec {
-    let class = Class {
-        name: "chat".parse().unwrap(),
-        weight: 1.0,
-        input: Length::Fixed(20),
-        output: Length::Fixed(PINNED),
-        prefix: None,
-        slo: Slo::new(),
-    };
+fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
     Spec {
         name: "test".parse().unwrap(),
         target: Target {

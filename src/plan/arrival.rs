@@ -1,7 +1,7 @@
 //! Arrival instants of an open-loop stage: an absolute schedule that no server can slow down.
 
 use super::seed::Draws;
-use crate::spec::{ArrivalProcess, Extent, Replay, Stage};
+use crate::spec::{ArrivalProcess, Extent, RateProfile, Replay, Stage};
 use crate::unit::{Nanos, Rps};
 
 /// When the requests of an open-loop stage are due, since the stage's start.
@@ -20,24 +20,30 @@ pub struct Schedule {
 impl Schedule {
     /// The schedule of a stage with this rate and process.
     ///
-    /// The warm-up runs at the stage's rate until both its parts are over. By duration, arrivals
-    /// are the process itself; by requests, the window is `requests / rate` long and a Poisson
-    /// process is conditioned on its count (sorted uniform instants), so that the count is pinned.
-    pub(super) fn new(seed: u64, stage: &Stage, rate: Rps, process: ArrivalProcess) -> Self {
-        let window_start = warmup_window(stage, rate);
+    /// The warm-up runs at the rate that the window starts with, until both its parts are over. By
+    /// duration, arrivals are the process itself. By requests, the window is as long as the rate
+    /// takes for them, and the process is conditioned on their count: sorted uniform counts are a
+    /// Poisson process, and gamma gaps as shares of their sum are a gamma process, for the shares do
+    /// not depend on the sum.
+    pub(super) fn new(
+        seed: u64,
+        stage: &Stage,
+        profile: RateProfile,
+        process: ArrivalProcess,
+    ) -> Self {
         let draws = |part: &str| draws(seed, stage, part);
-        let warmup = within(&mut draws("warmup"), window_start, rate, process);
+        let warmup = warmup(stage, profile.first());
+        let window_start = warmup.window;
+        let warmup = warmup.all(Counts::new(process, draws("warmup")));
         let (window, measured) = match stage.extent {
-            Extent::Duration(window) => (
-                window,
-                within(&mut draws("measured"), window, rate, process),
-            ),
+            Extent::Duration(window) => {
+                let counts = Counts::new(process, draws("measured"));
+                (window, Placed::new(profile, window).all(counts))
+            }
             Extent::Requests(requests) => {
-                let window = stretch(requests, rate);
-                (
-                    window,
-                    exactly(&mut draws("measured"), requests, window, process),
-                )
+                let window = stretch(profile, requests);
+                let counts = exactly(requests, process, &mut draws("measured"));
+                (window, Placed::new(profile, window).each(&counts))
             }
         };
         Self {
@@ -52,10 +58,11 @@ impl Schedule {
     /// at their mean rate.
     pub(super) fn replay(seed: u64, stage: &Stage, replay: &Replay) -> Self {
         let rate = Rps::try_new(replay.mean_rate());
-        let window_start = rate.map_or(stage.warmup.duration, |rate| warmup_window(stage, rate));
-        let warmup = rate.map_or(Vec::new(), |rate| {
-            let draws = &mut draws(seed, stage, "warmup");
-            within(draws, window_start, rate, ArrivalProcess::Constant)
+        let warmup = rate.map(|rate| warmup(stage, rate));
+        let window_start = warmup.as_ref().map_or(stage.warmup.duration, |warmup| warmup.window);
+        let warmup = warmup.map_or(Vec::new(), |warmup| {
+            let draws = draws(seed, stage, "warmup");
+            warmup.all(Counts::new(ArrivalProcess::Constant, draws))
         });
         let measured = replay.rows.iter().map(|row| window_start + row.at);
         Self {
@@ -72,136 +79,118 @@ fn draws(seed: u64, stage: &Stage, part: &str) -> Draws {
     Draws::new(&seed.to_string(), &purpose, 0)
 }
 
-fn warmup_window(stage: &Stage, rate: Rps) -> Nanos {
-    stretch(stage.warmup.requests, rate).max(stage.warmup.duration)
+/// A warm-up at this rate, until both its parts are over.
+fn warmup(stage: &Stage, rate: Rps) -> Placed {
+    let rate = RateProfile::Steady(rate);
+    let window = stretch(rate, stage.warmup.requests).max(stage.warmup.duration);
+    Placed::new(rate, window)
 }
 
-fn stretch(requests: u32, rate: Rps) -> Nanos {
-    Nanos::try_from_secs_f64(f64::from(requests) / rate.get()).unwrap_or(Nanos::ZERO)
+fn stretch(profile: RateProfile, requests: u32) -> Nanos {
+    Nanos::try_from_secs_f64(profile.window(f64::from(requests))).unwrap_or(Nanos::ZERO)
 }
 
-fn within(draws: &mut Draws, window: Nanos, rate: Rps, process: ArrivalProcess) -> Vec<Nanos> {
-    let window = window.as_secs_f64();
-    let mut instants = Vec::with_capacity((window * rate.get()) as usize + 1);
-    let mut number = 0.0;
-    let mut elapsed = 0.0;
-    loop {
-        let at = match process {
-            ArrivalProcess::Constant => number / rate.get(),
-            ArrivalProcess::Poisson => {
-                elapsed += draws.exponential() / rate.get();
-                elapsed
+/// Where the arrivals of a process with mean gap 1 are due in a window, by their cumulative count.
+struct Placed {
+    profile: RateProfile,
+    window: Nanos,
+}
+
+impl Placed {
+    const fn new(profile: RateProfile, window: Nanos) -> Self {
+        Self { profile, window }
+    }
+
+    /// Arrivals as long as they are due within the window.
+    fn all(&self, counts: Counts) -> Vec<Nanos> {
+        let window = self.window.as_secs_f64();
+        let expected = self.profile.count(window);
+        let mut instants = Vec::with_capacity(expected as usize + 1);
+        for count in counts {
+            let at = self.profile.instant(count, window);
+            match Nanos::try_from_secs_f64(at) {
+                Some(instant) if at < window => instants.push(instant),
+                _ => break,
             }
-        };
-        number += 1.0;
-        match Nanos::try_from_secs_f64(at) {
-            Some(instant) if at < window => instants.push(instant),
-            _ => return instants,
+        }
+        instants
+    }
+
+    /// These arrivals, all within the window.
+    fn each(&self, counts: &[f64]) -> Vec<Nanos> {
+        let window = self.window.as_secs_f64();
+        let last = self.window.since(Nanos::new(1));
+        counts
+            .iter()
+            .filter_map(|&count| Nanos::try_from_secs_f64(self.profile.instant(count, window)))
+            // Rounding may lift the last to the window's end.
+            .map(|instant| instant.min(last))
+            .collect()
+    }
+}
+
+/// Endless arrivals of a process with mean gap 1.
+struct Counts {
+    process: ArrivalProcess,
+    draws: Draws,
+    number: f64,
+    elapsed: f64,
+}
+
+impl Counts {
+    const fn new(process: ArrivalProcess, draws: Draws) -> Self {
+        Self {
+            process,
+            draws,
+            number: 0.0,
+            elapsed: 0.0,
         }
     }
 }
 
-fn exactly(draws: &mut Draws, n: u32, window: Nanos, process: ArrivalProcess) -> Vec<Nanos> {
-    let window = window.as_secs_f64();
-    let mut instants: Vec<Nanos> = (0..n)
-        .filter_map(|number| {
-            let share = match process {
-                ArrivalProcess::Constant => f64::from(number) / f64::from(n),
-                ArrivalProcess::Poisson => draws.unit(),
-            };
-            Nanos::try_from_secs_f64(share * window)
-        })
-        .collect();
-    instants.sort_unstable();
-    instants
+impl Iterator for Counts {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        let number = self.number;
+        self.number += 1.0;
+        self.elapsed += match self.process {
+            // Not summed up, so that nothing is lost.
+            ArrivalProcess::Constant => return Some(number),
+            ArrivalProcess::Poisson => self.draws.exponential(),
+            ArrivalProcess::Gamma { burstiness } => self.draws.gamma(burstiness) / burstiness,
+        };
+        Some(self.elapsed)
+    }
+}
+
+/// The arrivals of a process with mean gap 1, given that there are exactly `n` before `n`.
+fn exactly(n: u32, process: ArrivalProcess, draws: &mut Draws) -> Vec<f64> {
+    let length = f64::from(n);
+    match process {
+        ArrivalProcess::Constant => (0..n).map(f64::from).collect(),
+        ArrivalProcess::Poisson => {
+            let mut counts: Vec<f64> = (0..n).map(|_| draws.unit() * length).collect();
+            counts.sort_unstable_by(f64::total_cmp);
+            counts
+        }
+        ArrivalProcess::Gamma { burstiness } => {
+            let mut elapsed = 0.0;
+            let mut counts: Vec<f64> = (0..n)
+                .map(|_| {
+                    elapsed += draws.gamma(burstiness);
+                    elapsed
+                })
+                .collect();
+            // The gap from the last to the window's end.
+            let scale = length / (elapsed + draws.gamma(burstiness));
+            for count in &mut counts {
+                *count *= scale;
+            }
+            counts
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::spec::{Arrival, Warmup};
-
-    fn stage(extent: Extent, warmup: Warmup) -> Stage {
-        Stage {
-            name: "steady".to_owned(),
-            arrival: Arrival::Closed {
-                users: 1,
-                ramp: None,
-            },
-            extent,
-            warmup,
-            in_flight: 1000,
-            drain_timeout: Nanos::from_secs(60),
-            stop_when: None,
-            soak: false,
-            labels: Vec::new(),
-        }
-    }
-
-    fn rate(per_second: f64) -> Rps {
-        Rps::try_new(per_second).unwrap()
-    }
-
-    const NO_WARMUP: Warmup = Warmup {
-        requests: 0,
-        duration: Nanos::ZERO,
-    };
-
-    #[test]
-    fn constant_arrivals_are_evenly_spaced() {
-        let stage = stage(Extent::Duration(Nanos::from_secs(1)), NO_WARMUP);
-        let schedule = Schedule::new(1, &stage, rate(4.0), ArrivalProcess::Constant);
-        assert_eq!(
-            schedule.measured,
-            [0, 250, 500, 750].map(Nanos::from_millis)
-        );
-        assert_eq!(schedule.window_end, Nanos::from_secs(1));
-    }
-
-    #[test]
-    fn poisson_arrivals_have_the_rate_and_exponential_gaps() {
-        let stage = stage(Extent::Duration(Nanos::from_secs(1000)), NO_WARMUP);
-        let schedule = Schedule::new(1, &stage, rate(10.0), ArrivalProcess::Poisson);
-        let n = schedule.measured.len() as f64;
-        assert!((n - 10_000.0).abs() < 300.0, "{n}");
-        let gaps: Vec<f64> = schedule
-            .measured
-            .windows(2)
-            .map(|w| w[1].since(w[0]).as_secs_f64())
-            .collect();
-        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-        let variance = gaps.iter().map(|g| (g - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        let variation = variance.sqrt() / mean;
-        assert!((variation - 1.0).abs() < 0.05, "{variation}");
-    }
-
-    #[test]
-    fn a_stage_by_requests_has_exactly_so_many() {
-        let stage = stage(
-            Extent::Requests(500),
-            Warmup {
-                requests: 20,
-                duration: Nanos::ZERO,
-            },
-        );
-        let schedule = Schedule::new(1, &stage, rate(50.0), ArrivalProcess::Poisson);
-        assert_eq!(schedule.measured.len(), 500);
-        assert_eq!(schedule.window_start, Nanos::from_millis(400));
-        assert_eq!(schedule.window_end, Nanos::from_millis(10_400));
-        assert!(schedule.measured.is_sorted());
-        assert!(schedule.measured[0] >= schedule.window_start);
-        assert!(schedule.measured[499] < schedule.window_end);
-    }
-
-    #[test]
-    fn the_warmup_lasts_as_long_as_its_longer_part() {
-        let warmup = Warmup {
-            requests: 20,
-            duration: Nanos::from_secs(3),
-        };
-        let stage = stage(Extent::Requests(10), warmup);
-        let schedule = Schedule::new(1, &stage, rate(50.0), ArrivalProcess::Constant);
-        assert_eq!(schedule.window_start, Nanos::from_secs(3));
-        assert_eq!(schedule.warmup.len(), 150);
-    }
-}
+mod tests;

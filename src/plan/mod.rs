@@ -44,8 +44,8 @@ impl Plan {
             .iter()
             .map(|stage| StagePlan {
                 schedule: match &stage.arrival {
-                    Arrival::Open { rate, process } => {
-                        Some(Schedule::new(seed, stage, *rate, *process))
+                    &Arrival::Open { profile, process } => {
+                        Some(Schedule::new(seed, stage, profile, process))
                     }
                     Arrival::Trace(replay) => Some(Schedule::replay(seed, stage, replay)),
                     Arrival::Closed { .. } => None,

@@ -181,7 +181,9 @@ mod tests {
             class: 0,
             input_tokens: 104,
             output_tokens: 8,
+            output_length: crate::spec::OutputLength::Pinned,
             prefix,
+            cancel_after: None,
         }
     }
 

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::seed::Draws;
-use crate::spec::{Class, Length, PrefixSharing, ReplayRow};
+use crate::spec::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, ReplayRow};
+use crate::unit::Nanos;
 
 /// Part of a stage that a request belongs to, by its `scheduled` instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,10 +27,14 @@ pub struct PlannedRequest {
     pub class: u32,
     /// Input length in tokens, prefix included.
     pub input_tokens: u32,
-    /// Output length in tokens.
+    /// Output length in tokens; the most there may be where it is natural.
     pub output_tokens: u32,
+    /// Who decides where the answer ends.
+    pub output_length: OutputLength,
     /// The shared text that it starts with.
     pub prefix: Option<Prefix>,
+    /// How long after the send its client gives it up.
+    pub cancel_after: Option<Nanos>,
 }
 
 /// A shared text.
@@ -54,16 +59,23 @@ impl PlannedRequest {
         classes: &[Class],
     ) -> Self {
         let mut draws = draws(seed, stage, phase, number);
-        let class = pick(&mut draws, classes);
+        let class = pick(&mut draws, classes, |class| class.weight);
         let Class {
-            input,
-            output,
+            lengths,
             prefix,
+            cancel,
+            output_length,
             ..
         } = &classes[class];
-        let input_tokens = length(&mut draws, *input);
-        let output_tokens = length(&mut draws, *output);
+        let bucket = match lengths.as_slice() {
+            [bucket] => bucket,
+            buckets => &buckets[pick(&mut draws, buckets, |bucket| bucket.weight)],
+        };
+        let Bucket { input, output, .. } = *bucket;
+        let input_tokens = length(&mut draws, input);
+        let output_tokens = length(&mut draws, output);
         let prefix = prefix.and_then(|sharing| shared(&mut draws, sharing));
+        let cancel_after = cancel.and_then(|cancel| given_up(&mut draws, cancel));
         let least = prefix.map_or(1, |prefix| prefix.tokens + BEYOND_PREFIX);
         Self {
             phase,
@@ -71,13 +83,16 @@ impl PlannedRequest {
             class: class as u32,
             input_tokens: input_tokens.max(least),
             output_tokens,
+            output_length: *output_length,
             prefix,
+            cancel_after,
         }
     }
 
     /// The request of the row with this number; a warm-up goes through the rows again and again.
     ///
-    /// Lengths are the row's. One without blocks may carry its class's shared prefix, where there
+    /// Lengths are the row's; of a class whose output length is natural, its bound is the class's. One
+    /// without blocks may carry its class's shared prefix, where there
     /// is room for it. `rows` has some.
     pub(super) fn replay(
         seed: u64,
@@ -88,7 +103,8 @@ impl PlannedRequest {
         rows: &[ReplayRow],
     ) -> Self {
         let row = &rows[number as usize % rows.len()];
-        let sharing = classes[row.class as usize].prefix;
+        let class = &classes[row.class as usize];
+        let mut draws = draws(seed, stage, phase, number);
         let fits = |prefix: &Prefix| {
             row.blocks.is_empty() && prefix.tokens + BEYOND_PREFIX <= row.input_tokens
         };
@@ -97,10 +113,16 @@ impl PlannedRequest {
             number,
             class: row.class,
             input_tokens: row.input_tokens,
-            output_tokens: row.output_tokens,
-            prefix: sharing
-                .and_then(|sharing| shared(&mut draws(seed, stage, phase, number), sharing))
+            output_tokens: match class.output_length {
+                OutputLength::Pinned => row.output_tokens,
+                OutputLength::Natural => class.largest_output(),
+            },
+            output_length: class.output_length,
+            prefix: class
+                .prefix
+                .and_then(|sharing| shared(&mut draws, sharing))
                 .filter(fits),
+            cancel_after: class.cancel.and_then(|cancel| given_up(&mut draws, cancel)),
         }
     }
 }
@@ -121,16 +143,21 @@ fn shared(draws: &mut Draws, sharing: PrefixSharing) -> Option<Prefix> {
     })
 }
 
-fn pick(draws: &mut Draws, classes: &[Class]) -> usize {
-    let total: f64 = classes.iter().map(|class| class.weight).sum();
+fn given_up(draws: &mut Draws, cancel: Cancel) -> Option<Nanos> {
+    (draws.unit() < cancel.share).then_some(cancel.after)
+}
+
+/// The index of one of these, by weight.
+fn pick<T>(draws: &mut Draws, among: &[T], weight: impl Fn(&T) -> f64) -> usize {
+    let total: f64 = among.iter().map(&weight).sum();
     let mut rest = draws.unit() * total;
-    for (index, class) in classes.iter().enumerate() {
-        rest -= class.weight;
+    for (index, one) in among.iter().enumerate() {
+        rest -= weight(one);
         if rest < 0.0 {
             return index;
         }
     }
-    classes.len() - 1
+    among.len() - 1
 }
 
 fn length(draws: &mut Draws, length: Length) -> u32 {
@@ -151,17 +178,11 @@ fn length(draws: &mut Draws, length: Length) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::Slo;
-    use crate::unit::Nanos;
 
     fn class(name: &str, weight: f64, input: Length) -> Class {
         Class {
-            name: name.parse().unwrap(),
             weight,
-            input,
-            output: Length::Fixed(8),
-            prefix: None,
-            slo: Slo::new(),
+            ..Class::new(name.parse().unwrap(), input, Length::Fixed(8))
         }
     }
 
@@ -206,6 +227,32 @@ mod tests {
     }
 
     #[test]
+    fn buckets_keep_their_lengths_together() {
+        let bucket = |weight, input, output| Bucket {
+            weight,
+            input: Length::Uniform {
+                low: input,
+                high: input + 9,
+            },
+            output: Length::Fixed(output),
+        };
+        let mut mixed = class("a", 1.0, Length::Fixed(1));
+        mixed.lengths = vec![bucket(3.0, 100, 700), bucket(1.0, 6000, 20)];
+        let requests: Vec<_> = (0..4000)
+            .map(|n| draw(std::slice::from_ref(&mixed), n))
+            .collect();
+        let long = requests
+            .iter()
+            .filter(|request| request.input_tokens >= 6000)
+            .count();
+        assert!((900..1100).contains(&long), "{long}");
+        for request in requests {
+            let output = if request.input_tokens < 110 { 700 } else { 20 };
+            assert_eq!(request.output_tokens, output);
+        }
+    }
+
+    #[test]
     fn a_prefix_fits_inside_its_input() {
         let mut shared = class("a", 1.0, Length::Fixed(20));
         shared.prefix = Some(PrefixSharing {
@@ -230,6 +277,26 @@ mod tests {
                 None => assert_eq!(request.input_tokens, 20),
             }
         }
+    }
+
+    #[test]
+    fn a_share_is_cancelled_and_nothing_else_changes() {
+        let lengths = Length::Uniform { low: 1, high: 9 };
+        let plain = class("a", 1.0, lengths);
+        let mut given_up = plain.clone();
+        let after = Nanos::from_secs(2);
+        given_up.cancel = Some(Cancel { share: 0.25, after });
+        let mut cancelled = 0;
+        for n in 0..4000 {
+            let request = draw(std::slice::from_ref(&given_up), n);
+            cancelled += u32::from(request.cancel_after == Some(after));
+            let without = PlannedRequest {
+                cancel_after: None,
+                ..request
+            };
+            assert_eq!(without, draw(std::slice::from_ref(&plain), n));
+        }
+        assert!((900..1100).contains(&cancelled), "{cancelled}");
     }
 
     #[test]

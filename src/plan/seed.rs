@@ -36,6 +36,31 @@ impl Draws {
         -libm::log(1.0 - self.unit())
     }
 
+    /// Gamma with this shape and scale 1, so with mean `shape`, by Marsaglia and Tsang.
+    ///
+    /// Their method needs a shape of at least 1: a smaller one is drawn one above and brought down by
+    /// a power of a uniform.
+    pub(super) fn gamma(&mut self, shape: f64) -> f64 {
+        if shape < 1.0 {
+            let above = self.gamma(shape + 1.0);
+            return above * libm::pow(1.0 - self.unit(), 1.0 / shape);
+        }
+        let near = shape - 1.0 / 3.0;
+        let spread = 1.0 / libm::sqrt(9.0 * near);
+        loop {
+            let normal = self.normal();
+            let root = 1.0 + spread * normal;
+            if root <= 0.0 {
+                continue;
+            }
+            let cube = root * root * root;
+            let bound = 0.5 * normal * normal + near * (1.0 - cube + libm::log(cube));
+            if libm::log(1.0 - self.unit()) < bound {
+                return near * cube;
+            }
+        }
+    }
+
     /// Standard normal, by Box and Muller.
     pub(super) fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(2.0 * self.exponential());

@@ -19,7 +19,7 @@ pub struct RequestRecord {
     pub phase: Phase,
     /// Input tokens that the plan wanted.
     pub planned_input_tokens: u32,
-    /// Output tokens that the plan wanted.
+    /// Output tokens that the plan wanted; the most it allowed where the length is natural.
     pub planned_output_tokens: u32,
     /// When the plan wanted it sent. Closed loop: when its user became free.
     #[serde(rename = "scheduled_ns")]
@@ -107,7 +107,7 @@ pub enum TokenSource {
 pub enum Outcome {
     /// Ended well.
     Completed,
-    /// `finish_reason: length` short of the pinned output length.
+    /// `finish_reason: length` short of the pinned output length, or where none was pinned.
     Truncated,
     /// A status of 400 and above other than 429 and 503.
     HttpError {

@@ -1,37 +1,11 @@
 //! What a spec says about its own size before anything has run.
 
-use super::model::{Arrival, Class, Extent, Length, SloClause, Stage, Workload};
+use super::class::Class;
+use super::model::{Arrival, Extent, SloClause, Stage, Workload};
 use crate::unit::Nanos;
 
 /// Latency of a request whose class has no SLO to go by.
 const ASSUMED_LATENCY: Nanos = Nanos::from_secs(10);
-
-impl Length {
-    /// The mean, in tokens, clipping left out: `{p50: 100, p95: 200}` has 109.3.
-    ///
-    /// A log-normal's mean is `p50 · exp(σ²/2)` with `σ = ln(p95/p50) / 1.645`.
-    pub fn mean(self) -> f64 {
-        match self {
-            Self::Fixed(tokens) => f64::from(tokens),
-            Self::Uniform { low, high } => f64::midpoint(f64::from(low), f64::from(high)),
-            Self::Lognormal { p50, p95, .. } => {
-                // Stage sizes follow from this and enter digests, so it must be bit-equal on every
-                // machine, which `libm` is.
-                let sigma = libm::log(p95 / p50) / 1.644_853_626_951_472_2;
-                p50 * libm::exp(sigma * sigma / 2.0)
-            }
-        }
-    }
-
-    /// The largest that can be drawn, in tokens.
-    pub const fn largest(self) -> u32 {
-        match self {
-            Self::Fixed(tokens) => tokens,
-            Self::Uniform { high, .. } => high,
-            Self::Lognormal { max, .. } => max,
-        }
-    }
-}
 
 impl Class {
     /// The latency of a request that just keeps its SLO: the smaller of the E2E limit and TTFT
@@ -40,7 +14,7 @@ impl Class {
         let limit = |clause| self.slo.get(&clause).copied();
         let parts = match (limit(SloClause::Ttft), limit(SloClause::Tpot)) {
             (Some(first), Some(each)) => {
-                let gaps = (self.output.mean() - 1.0).max(0.0);
+                let gaps = (self.mean_output() - 1.0).max(0.0);
                 Nanos::try_from_secs_f64(first.as_secs_f64() + gaps * each.as_secs_f64())
             }
             _ => None,
@@ -74,11 +48,11 @@ impl Workload {
 }
 
 impl Arrival {
-    /// Requests per second on average where the clock decides; `None` where users do.
-    pub fn mean_rate(&self) -> Option<f64> {
+    /// The rate that a stage starts with and warms up at, per second; `None` in a closed loop.
+    pub fn first_rate(&self) -> Option<f64> {
         match self {
             Self::Closed { .. } => None,
-            Self::Open { rate, .. } => Some(rate.get()),
+            Self::Open { profile, .. } => Some(profile.first().get()),
             Self::Trace(replay) => Some(replay.mean_rate()),
         }
     }
@@ -97,9 +71,15 @@ impl Stage {
     ///
     /// An open stage of 8/s over 180 s has 1,440.
     pub fn expected_requests(&self) -> Option<f64> {
-        match self.extent {
-            Extent::Requests(requests) => Some(f64::from(requests)),
-            Extent::Duration(window) => Some(self.arrival.mean_rate()? * window.as_secs_f64()),
+        match (self.extent, &self.arrival) {
+            (Extent::Requests(requests), _) => Some(f64::from(requests)),
+            (Extent::Duration(_), Arrival::Closed { .. }) => None,
+            (Extent::Duration(window), Arrival::Open { profile, .. }) => {
+                Some(profile.count(window.as_secs_f64()))
+            }
+            (Extent::Duration(window), Arrival::Trace(replay)) => {
+                Some(replay.mean_rate() * window.as_secs_f64())
+            }
         }
     }
 
@@ -120,21 +100,41 @@ impl Stage {
     ///
     /// Where the clock decides, the latency has no influence.
     pub fn expected_duration(&self, latency: Nanos) -> Nanos {
-        let pace = match &self.arrival {
-            Arrival::Closed { users, .. } => latency.as_secs_f64() / f64::from(*users),
-            Arrival::Open { rate, .. } => 1.0 / rate.get(),
-            Arrival::Trace(replay) => 1.0 / replay.mean_rate(),
+        let requests = f64::from(self.warmup.requests);
+        let seconds = match &self.arrival {
+            Arrival::Closed { users, think, .. } => {
+                requests * (latency + *think).as_secs_f64() / f64::from(*users)
+            }
+            Arrival::Open { profile, .. } => requests / profile.first().get(),
+            Arrival::Trace(replay) => requests / replay.mean_rate(),
         };
-        let stretch = |requests: u32| {
-            Nanos::try_from_secs_f64(f64::from(requests) * pace).unwrap_or(Nanos::new(u64::MAX))
-        };
-        let warmup = self.warmup.duration.max(stretch(self.warmup.requests));
-        let window = match (self.extent, &self.arrival) {
+        self.warmup.duration.max(bounded(seconds)) + self.window(latency)
+    }
+
+    /// How long the window lasts when a request takes `latency`.
+    pub fn window(&self, latency: Nanos) -> Nanos {
+        match (self.extent, &self.arrival) {
             (_, Arrival::Trace(replay)) => replay.span,
-            (Extent::Requests(requests), _) => stretch(requests),
             (Extent::Duration(window), _) => window,
-        };
-        warmup + window
+            (Extent::Requests(requests), Arrival::Closed { users, think, .. }) => {
+                bounded(f64::from(requests) * (latency + *think).as_secs_f64() / f64::from(*users))
+            }
+            (Extent::Requests(requests), Arrival::Open { profile, .. }) => {
+                bounded(profile.window(f64::from(requests)))
+            }
+        }
+    }
+
+    /// Requests a second over the window; `None` where the target's speed decides.
+    pub fn mean_rate(&self) -> Option<f64> {
+        match &self.arrival {
+            Arrival::Closed { .. } => None,
+            Arrival::Open { profile, .. } => {
+                let window = self.window(Nanos::ZERO).as_secs_f64();
+                Some(profile.count(window) / window)
+            }
+            Arrival::Trace(replay) => Some(replay.mean_rate()),
+        }
     }
 
     /// Whether the clock alone decides how long the stage lasts.
@@ -148,34 +148,27 @@ impl Stage {
     }
 }
 
+/// Seconds as time, as long as there is.
+fn bounded(seconds: f64) -> Nanos {
+    Nanos::try_from_secs_f64(seconds).unwrap_or(Nanos::new(u64::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{ArrivalProcess, Slo, Warmup};
+    use crate::spec::{ArrivalProcess, Length, RateProfile, Slo, Warmup};
     use crate::unit::Rps;
 
     fn class(name: &str, weight: f64, slo: &[(SloClause, u64)]) -> Class {
+        let fixed = Length::Fixed;
         Class {
-            name: name.parse().unwrap(),
             weight,
-            input: Length::Fixed(10),
-            output: Length::Fixed(101),
-            prefix: None,
             slo: slo
                 .iter()
                 .map(|&(clause, millis)| (clause, Nanos::from_millis(millis)))
                 .collect::<Slo>(),
+            ..Class::new(name.parse().unwrap(), fixed(10), fixed(101))
         }
-    }
-
-    #[test]
-    fn a_lognormal_mean_lies_above_its_median() {
-        let length = Length::Lognormal {
-            p50: 100.0,
-            p95: 200.0,
-            max: 1000,
-        };
-        assert!((length.mean() - 109.3).abs() < 0.05, "{}", length.mean());
     }
 
     #[test]
@@ -203,7 +196,7 @@ mod tests {
         let mut stage = Stage {
             name: "steady".to_owned(),
             arrival: Arrival::Open {
-                rate: Rps::try_new(8.0).unwrap(),
+                profile: RateProfile::Steady(Rps::try_new(8.0).unwrap()),
                 process: ArrivalProcess::Poisson,
             },
             extent: Extent::Duration(Nanos::from_secs(180)),
@@ -222,6 +215,7 @@ mod tests {
         stage.arrival = Arrival::Closed {
             users: 4,
             ramp: None,
+            think: Nanos::ZERO,
         };
         assert_eq!(stage.expected_requests(), None);
         assert_eq!(

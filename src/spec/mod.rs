@@ -6,6 +6,7 @@
 //! three mistakes has to show three. Reading by hand also knows the parts of the language that a
 //! later version adds, and refuses them by name.
 
+mod class;
 mod diagnostics;
 mod estimate;
 mod fields;
@@ -13,6 +14,7 @@ mod limit;
 mod lower;
 mod model;
 mod node;
+mod rate;
 mod replay;
 mod select;
 mod values;
@@ -26,13 +28,14 @@ mod tests;
 
 use crate::diag::{Diagnostic, Source};
 
+pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing};
 pub use limit::{Limit, LimitText};
 pub use lower::{base_url, looks};
 pub use model::{
-    Api, Arrival, ArrivalProcess, Class, DeclaredPins, Extent, Gate, GateCell, InputLength, Layer,
-    Length, Policy, PrefixSharing, Repeats, Slo, SloClause, Spec, Stage, StopWhen, Target,
-    TargetPlace, Timeouts, Warmup, Workload,
+    Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Gate, GateCell, Layer, Policy, Repeats,
+    Slo, SloClause, Spec, Stage, StopWhen, Target, TargetPlace, Timeouts, Warmup, Workload,
 };
+pub use rate::RateProfile;
 pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp, TraceAsk, TraceText, Traces};
 pub use select::SelectError;
 

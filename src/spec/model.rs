@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::class::Class;
 use super::limit::Limit;
+use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
 use crate::ident::{Digest, Name};
 use crate::metric::Cell;
 use crate::provenance::{Declared, PinPath};
-use crate::unit::{Nanos, Rps};
+use crate::unit::Nanos;
 
 /// Pins that the spec declares.
 pub type DeclaredPins = BTreeMap<PinPath, Declared>;
@@ -142,61 +144,6 @@ pub struct Workload {
     pub classes: Vec<Class>,
 }
 
-/// One kind of request: a joint distribution of input and output lengths, and its SLO.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Class {
-    /// The class's name.
-    pub name: Name,
-    /// Its share of requests is its weight over the sum of weights; above zero.
-    pub weight: f64,
-    /// Input length in tokens, prefix included.
-    pub input: InputLength,
-    /// Output length in tokens, pinned by `ignore_eos`.
-    pub output: Length,
-    /// A shared system prompt.
-    pub prefix: Option<PrefixSharing>,
-    /// Per-request limits; empty where the class has none.
-    pub slo: Slo,
-}
-
-/// A distribution of lengths, in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Length {
-    /// Always the same.
-    Fixed(u32),
-    /// Each whole number from `low` to `high`, both included, equally often.
-    Uniform {
-        /// Smallest.
-        low: u32,
-        /// Largest.
-        high: u32,
-    },
-    /// Log-normal by its median and 95th percentile, rounded and clipped to [1, `max`].
-    Lognormal {
-        /// The median.
-        p50: f64,
-        /// The 95th percentile; above the median.
-        p95: f64,
-        /// The largest length.
-        max: u32,
-    },
-}
-
-/// Input lengths are lengths too.
-pub type InputLength = Length;
-
-/// Some requests start with one of a few shared texts.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct PrefixSharing {
-    /// Length of the shared text, counted inside the input length.
-    pub tokens: u32,
-    /// How many different shared texts there are; drawn uniformly.
-    pub groups: u32,
-    /// Share of the class's requests that carry one, from 0 to 1.
-    pub share: f64,
-}
-
 /// Limits that a request has to keep, all of them, to count as good.
 pub type Slo = BTreeMap<SloClause, Nanos>;
 
@@ -279,12 +226,14 @@ pub enum Arrival {
         /// Their first requests are spread over this time; `None` spreads them over the first
         /// request's latency.
         ramp: Option<Nanos>,
+        /// From the end of an answer to its user's next request.
+        think: Nanos,
     },
     /// By the clock, whatever the server does.
     Open {
-        /// Mean rate.
-        rate: Rps,
-        /// How the gaps are distributed.
+        /// How the rate runs over the window.
+        profile: RateProfile,
+        /// How the gaps are distributed where the rate is steady.
         process: ArrivalProcess,
     },
     /// By the clock too, as they once came.
@@ -292,13 +241,18 @@ pub enum Arrival {
 }
 
 /// How the gaps between open-loop requests are distributed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrivalProcess {
     /// All equal.
     Constant,
     /// Exponential.
     Poisson,
+    /// Gamma: in clumps below a shape of 1, evener than Poisson above it.
+    Gamma {
+        /// The shape k; the gaps' coefficient of variation is 1/√k, 1.58 at 0.4.
+        burstiness: f64,
+    },
 }
 
 /// How long the measured window of a stage is.

@@ -153,11 +153,14 @@ fn defaults_follow_the_rules() {
         panic!("two classes");
     };
     // 16,384 tokens: half for the output, the rest less 64 for the input; 12,000 leave 4,320.
-    assert_eq!((chat.input.largest(), chat.output.largest()), (8128, 8192));
-    assert_eq!(
-        (summarize.input.largest(), summarize.output.largest()),
-        (12_000, 800)
-    );
+    let largest = |class: &Class| {
+        let [bucket] = class.lengths.as_slice() else {
+            panic!("one bucket");
+        };
+        (bucket.input.largest(), bucket.output.largest())
+    };
+    assert_eq!(largest(chat), (8128, 8192));
+    assert_eq!(largest(summarize), (12_000, 800));
     assert_eq!(spec.timeouts.first_token, [Nanos::from_secs(60); 2]);
     assert_eq!(spec.timeouts.total, [600, 900].map(Nanos::from_secs));
     let steady = spec
@@ -228,6 +231,7 @@ fn everything_written_is_read() {
     let burn = Arrival::Closed {
         users: 2,
         ramp: Some(Nanos::from_millis(500)),
+        think: Nanos::ZERO,
     };
     assert_eq!(spec.stages[0].arrival, burn);
     assert_eq!(spec.stages[0].in_flight, 2);
@@ -251,7 +255,7 @@ fn everything_written_is_read() {
     let [a, b] = spec.workload.classes.as_slice() else {
         panic!("two classes");
     };
-    assert_eq!((&a.output, &a.slo), (&b.output, &b.slo));
+    assert_eq!((a.lengths[0].output, &a.slo), (b.lengths[0].output, &b.slo));
 }
 
 #[test]

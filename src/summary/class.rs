@@ -7,7 +7,7 @@ use super::model::{Attainment, ClassSummary, ClauseCount, Rates, TokenTotals};
 use crate::metric::{Metric, Quantile};
 use crate::plan::Phase;
 use crate::sample::{Outcome, RequestRecord, Timeline, TokenSource};
-use crate::spec::{Class, SloClause};
+use crate::spec::{Class, OutputLength, SloClause};
 use crate::unit::Nanos;
 
 /// Error texts that are kept of a class.
@@ -80,6 +80,10 @@ struct Tally<'a> {
     output_tokens: f64,
     input_tokens: f64,
     completions: u64,
+    /// Requests in the latency samples.
+    answered: u64,
+    /// Failed requests of which no length was planned.
+    failed_unplanned: u64,
 }
 
 impl<'a> Tally<'a> {
@@ -117,6 +121,8 @@ impl<'a> Tally<'a> {
             output_tokens: 0.0,
             input_tokens: 0.0,
             completions: 0,
+            answered: 0,
+            failed_unplanned: 0,
         }
     }
 
@@ -207,8 +213,18 @@ impl<'a> Tally<'a> {
                 Err(_) => {}
             }
         }
-        // A failed request stands for the gaps that it was to have.
-        let lost = u64::from(record.planned_output_tokens.saturating_sub(1).max(1));
+        self.answered += u64::from(timeline.e2e().is_ok());
+        // A failed request stands for the gaps that it was to have, where that is known.
+        let class = &self.classes[record.class as usize];
+        let lost = match class.output_length {
+            OutputLength::Pinned => {
+                u64::from(record.planned_output_tokens.saturating_sub(1).max(1))
+            }
+            OutputLength::Natural => {
+                self.failed_unplanned += u64::from(failed);
+                0
+            }
+        };
         let gaps = self.values.entry(Metric::Itl).or_default();
         for gap in timeline.token_gaps() {
             gaps.push_weighted(gap.gap_s, u64::from(gap.tokens));
@@ -225,7 +241,14 @@ impl<'a> Tally<'a> {
         }
     }
 
-    fn finish(self, wanted: &[Quantile]) -> ClassSummary {
+    fn finish(mut self, wanted: &[Quantile]) -> ClassSummary {
+        // Of a natural length, as many gaps as an answer has in the mean.
+        for metric in [Metric::Itl, Metric::ChunkGap] {
+            if let Some(gaps) = self.values.get_mut(&metric) {
+                let mean = gaps.weight() / self.answered.max(1);
+                gaps.fail(self.failed_unplanned * mean.max(1));
+            }
+        }
         let mut summary = self.summary;
         let window = self.frame.seconds();
         let per_second = |count: f64| if window > 0.0 { count / window } else { 0.0 };

@@ -31,6 +31,11 @@ impl Values {
         self.failed += weight;
     }
 
+    /// Weight of what came so far.
+    pub(super) fn weight(&self) -> u64 {
+        self.values.iter().map(|entry| entry.weight).sum()
+    }
+
     /// The distribution; `None` without one value.
     pub(super) fn finish(mut self, metric: Metric, wanted: &[Quantile]) -> Option<Distribution> {
         self.values

@@ -132,7 +132,7 @@ pub struct StageSummary {
     /// Users of a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<u32>,
-    /// Rate of an open loop.
+    /// Mean rate of an open loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_rps: Option<f64>,
     /// Length of the measured window.
@@ -304,7 +304,8 @@ pub struct TokenTotals {
     pub input_planned: u64,
     /// Input tokens that the server reported.
     pub input_observed: u64,
-    /// Output tokens that the plan wanted of completed requests.
+    /// Output tokens that the plan wanted of completed requests; the most it allowed where their
+    /// length is natural.
     pub output_planned: u64,
     /// Output tokens of completed requests.
     pub output_observed: u64,

@@ -8,7 +8,7 @@ use super::model::{ClientHealth, InvalidReason, StageSummary, Window};
 use crate::metric::Quantile;
 use crate::plan::Phase;
 use crate::sample::{OutcomeKind, RequestRecord, StageEnd, StageObservation, Timeline};
-use crate::spec::{Arrival, Class, SloClause, Stage};
+use crate::spec::{Arrival, Class, OutputLength, SloClause, Stage};
 use crate::stats;
 use crate::stats::quantile::quantile;
 use crate::unit::Nanos;
@@ -71,7 +71,7 @@ pub fn summarise_stage(
         name: stage.name.clone(),
         from_schedule,
         users,
-        rate_rps: stage.arrival.mean_rate(),
+        rate_rps: stage.mean_rate(),
         window_s: frame.seconds(),
         invalid: Vec::new(),
         settling: settling(records, frame),
@@ -188,7 +188,8 @@ fn invalid(
     };
     let tokens = &pooled.tokens;
     let input = off(tokens.input_observed, tokens.input_planned);
-    let output = off(tokens.output_observed, tokens.output_planned);
+    let (observed, planned) = pinned_output(context, summary);
+    let output = off(observed, planned);
     // Counted events are only a lower bound of the tokens, so nothing can be concluded from them.
     let counted = tokens.output_source == Some(crate::sample::TokenSource::Usage);
     let limit = context.token_mismatch;
@@ -202,6 +203,28 @@ fn invalid(
         });
     }
     reasons
+}
+
+/// Output tokens, observed and planned, of the classes that pin them.
+fn pinned_output(context: StageContext<'_>, summary: &StageSummary) -> (u64, u64) {
+    let pinned = |class: &&Class| class.output_length == OutputLength::Pinned;
+    context
+        .classes
+        .iter()
+        .filter(pinned)
+        // A single class is not kept apart.
+        .map(|class| {
+            summary
+                .classes
+                .get(class.name.as_str())
+                .unwrap_or(&summary.pooled)
+        })
+        .fold((0, 0), |(observed, planned), class| {
+            (
+                observed + class.tokens.output_observed,
+                planned + class.tokens.output_planned,
+            )
+        })
 }
 
 /// The window in equal slices of at least a second; of a soak stage, in minutes, the last one shorter.

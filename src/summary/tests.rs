@@ -4,20 +4,23 @@ use super::*;
 use crate::metric::{Metric, Quantile};
 use crate::plan::Phase;
 use crate::sample::{Outcome, OutcomeKind, RequestRecord, StageEnd, StageObservation, TokenSource};
-use crate::spec::{Arrival, ArrivalProcess, Class, Extent, Length, Slo, SloClause, Stage, Warmup};
+use crate::spec::{
+    Arrival, ArrivalProcess, Class, Extent, Length, OutputLength, RateProfile, Slo, SloClause,
+    Stage, Warmup,
+};
 use crate::unit::{Nanos, Rps};
 
 fn class(slo: &[(SloClause, u64)]) -> Class {
     Class {
-        name: "chat".parse().unwrap(),
-        weight: 1.0,
-        input: Length::Fixed(100),
-        output: Length::Fixed(5),
-        prefix: None,
         slo: slo
             .iter()
             .map(|&(clause, ms)| (clause, Nanos::from_millis(ms)))
             .collect::<Slo>(),
+        ..Class::new(
+            "chat".parse().unwrap(),
+            Length::Fixed(100),
+            Length::Fixed(5),
+        )
     }
 }
 
@@ -25,7 +28,7 @@ fn stage() -> Stage {
     Stage {
         name: "steady".to_owned(),
         arrival: Arrival::Open {
-            rate: Rps::try_new(1.0).unwrap(),
+            profile: RateProfile::Steady(Rps::try_new(1.0).unwrap()),
             process: ArrivalProcess::Constant,
         },
         extent: Extent::Duration(Nanos::from_secs(10)),
@@ -253,6 +256,49 @@ fn classes_are_summarised_apart_and_together() {
         attainment.clauses[&SloClause::Ttft],
         ClauseCount { met: 6, of: 10 }
     );
+}
+
+#[test]
+fn natural_lengths_are_held_against_no_plan() {
+    let (pinned, natural) = (class(&[]), free());
+    let mut records = ten_good();
+    for record in &mut records {
+        record.planned_output_tokens = 1024;
+    }
+    records.push(request(10, 19_500, Outcome::StreamError));
+    records[10].planned_output_tokens = 1024;
+    let off = |reasons: &[InvalidReason]| {
+        reasons
+            .iter()
+            .any(|reason| matches!(reason, InvalidReason::TokensOffPlan { .. }))
+    };
+    let summary = summarise(std::slice::from_ref(&natural), &records, &observation());
+    assert!(!off(&summary.invalid), "{:?}", summary.invalid);
+    // Four gaps an answer, and so many for the one that failed.
+    let gaps = &summary.pooled.distributions[&Metric::Itl];
+    assert_eq!((gaps.n, gaps.failed), (40, 4));
+    let summary = summarise(std::slice::from_ref(&pinned), &records, &observation());
+    assert!(off(&summary.invalid));
+    assert_eq!(summary.pooled.distributions[&Metric::Itl].failed, 1023);
+
+    // Beside a pinned class, that one's tokens still count.
+    for record in &mut records[..5] {
+        record.class = 1;
+    }
+    let both = [pinned, natural];
+    assert!(off(&summarise(&both, &records, &observation()).invalid));
+    for record in &mut records[5..] {
+        record.planned_output_tokens = 5;
+    }
+    assert!(!off(&summarise(&both, &records, &observation()).invalid));
+}
+
+fn free() -> Class {
+    Class {
+        name: "free".parse().unwrap(),
+        output_length: OutputLength::Natural,
+        ..class(&[])
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use crate::plan::Prompt;
-use crate::spec::Api;
+use crate::spec::{Api, OutputLength};
 
 /// What all requests of a run share, written once.
 #[derive(Debug, Clone)]
@@ -13,6 +13,8 @@ pub struct RequestTemplate {
     api: Api,
     /// The body's constant fields without the closing brace.
     head: Vec<u8>,
+    /// What pins the output length, beside its number.
+    pin: &'static [u8],
     streams: bool,
 }
 
@@ -23,7 +25,7 @@ impl RequestTemplate {
     /// Requests of one API for one model, with extra fields such as `temperature`.
     ///
     /// Every request streams with usage (per chunk where the engine can) and has its output length
-    /// pinned by `max_tokens` and `ignore_eos`. An extra field replaces a field of ours of the
+    /// bounded by `max_tokens`; one whose length is pinned has `ignore_eos`. An extra field replaces a field of ours of the
     /// same name (`stream: false` asks for whole answers), except [`PLANNED_FIELDS`];
     /// `null` leaves ours out.
     pub fn new(api: Api, model: &str, extra: &BTreeMap<String, Value>) -> Self {
@@ -37,7 +39,11 @@ impl RequestTemplate {
                 json!({"include_usage": true, "continuous_usage_stats": true}),
             );
         }
-        fields.insert("ignore_eos".to_owned(), json!(true));
+        let pin: &[u8] = if extra.contains_key("ignore_eos") {
+            b""
+        } else {
+            b",\"ignore_eos\":true"
+        };
         for (name, value) in extra {
             if PLANNED_FIELDS.contains(&name.as_str()) || name == "stream" {
             } else if value.is_null() {
@@ -48,7 +54,12 @@ impl RequestTemplate {
         }
         let mut head = Value::Object(fields).to_string().into_bytes();
         head.pop();
-        Self { api, head, streams }
+        Self {
+            api,
+            head,
+            pin,
+            streams,
+        }
     }
 
     /// Which API the requests speak.
@@ -63,7 +74,7 @@ impl RequestTemplate {
 
     /// The body of one request. A shared prefix is the system message of a chat, and precedes the
     /// prompt of a completion.
-    pub fn body(&self, prompt: &Prompt, max_tokens: u32) -> Vec<u8> {
+    pub fn body(&self, prompt: &Prompt, max_tokens: u32, output_length: OutputLength) -> Vec<u8> {
         let system = prompt.system.as_deref();
         let text = system.map_or(0, str::len) + prompt.user.len();
         // Plain words need no escapes; the rest is field names and a number.
@@ -91,6 +102,9 @@ impl RequestTemplate {
         }
         body.extend_from_slice(b",\"max_tokens\":");
         body.extend_from_slice(max_tokens.to_string().as_bytes());
+        if output_length == OutputLength::Pinned {
+            body.extend_from_slice(self.pin);
+        }
         body.push(b'}');
         body
     }
@@ -112,7 +126,8 @@ mod tests {
     }
 
     fn parsed(template: &RequestTemplate, system: Option<&str>) -> Value {
-        serde_json::from_slice(&template.body(&prompt(system), 24)).unwrap()
+        let body = template.body(&prompt(system), 24, OutputLength::Pinned);
+        serde_json::from_slice(&body).unwrap()
     }
 
     #[test]
@@ -131,6 +146,17 @@ mod tests {
                 "max_tokens": 24,
                 "ignore_eos": true,
             })
+        );
+    }
+
+    #[test]
+    fn a_natural_length_is_only_bounded() {
+        let template = RequestTemplate::new(Api::Chat, "tiny", &BTreeMap::new());
+        let body = template.body(&prompt(None), 24, OutputLength::Natural);
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(
+            (&body["max_tokens"], body.get("ignore_eos")),
+            (&json!(24), None)
         );
     }
 

@@ -61,6 +61,8 @@ pub enum End {
     Broken(String),
     /// A limit passed.
     Timeout(TimeoutPhase),
+    /// The plan had its client give it up.
+    Cancelled,
     /// The stage ended first.
     Unfinished,
 }
@@ -154,9 +156,9 @@ impl Answer {
 
     /// Ends the answer at this instant.
     ///
-    /// `pinned` is the output length that was asked for: an answer that `finish_reason: length`
-    /// ended at fewer tokens, by the server's own count, is truncated.
-    pub fn end(self, at: Nanos, end: End, pinned: u32) -> Observed {
+    /// An answer that `finish_reason: length` ended is truncated: at fewer tokens than `pinned`, by
+    /// the server's own count, or at all where no length was pinned.
+    pub fn end(self, at: Nanos, end: End, pinned: Option<u32>) -> Observed {
         let Self { body, mut seen } = self;
         // A stream that breaks after `[DONE]` has lost nothing.
         let ended = end == End::Eof || seen.done.is_some();
@@ -178,10 +180,12 @@ impl Answer {
             }
             (None, End::Broken(text)) if !ended => (Outcome::StreamError, Some(text)),
             (None, End::Timeout(phase)) if !ended => (Outcome::Timeout { phase }, None),
+            (None, End::Cancelled) if !ended => (Outcome::Cancelled, None),
             (None, End::Unfinished) if !ended => (Outcome::Unfinished, None),
             (None, _) if !has_tokens => (Outcome::Empty, None),
             (None, _) => {
-                let short = seen.usage.output.is_some_and(|tokens| tokens < pinned);
+                let short = pinned
+                    .is_none_or(|pinned| seen.usage.output.is_some_and(|tokens| tokens < pinned));
                 if short && seen.finish == Some(FinishReason::Length) {
                     (Outcome::Truncated, None)
                 } else {

@@ -191,3 +191,31 @@ fn a_key_that_is_not_set_is_named_before_any_load() {
         .exits(2)
         .says("NO_SUCH_KEY");
 }
+
+#[test]
+fn planned_cancellations_are_no_failures() {
+    let spec = SMALL
+        .replace("SIM", "demo")
+        .replace(
+            "output: 6,",
+            "output: 400, cancel: {share: 50%, after: 50ms},",
+        )
+        .replace("e2e: 2s", "e2e: 60s");
+    let project = Project::with_spec(&spec);
+    project.run(&["run", "spec.yaml"]).exits(0);
+    let run = json(&project.runs()[0]);
+    let stage = &run["stages"][0];
+    assert_eq!(stage["invalid"], serde_json::json!([]));
+    let outcomes = &stage["pooled"]["outcomes"];
+    let count = |kind: &str| outcomes[kind].as_u64().unwrap();
+    let (completed, cancelled) = (count("completed"), count("cancelled"));
+    assert_eq!(completed + cancelled, 60, "{outcomes}");
+    assert!((15..=45).contains(&cancelled), "{outcomes}");
+    // What was cancelled counts neither for nor against the target.
+    assert_eq!(stage["pooled"]["attainment"]["of"], completed);
+    assert_eq!(stage["pooled"]["distributions"]["e2e"]["n"], completed);
+    assert_eq!(
+        stage["pooled"]["tokens"]["output_observed"],
+        400 * completed
+    );
+}

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::spec::{Account, Arrival, Replay, ReplayRow};
+use crate::spec::{Account, Arrival, ReplayRow};
 use crate::stats::quantile::quantile;
 use crate::unit::scale;
 
@@ -130,15 +130,5 @@ impl Lengths {
             tokens(self.p99),
             tokens(self.max)
         )
-    }
-}
-
-/// The arrival in words.
-pub(super) fn arrival(replay: &Replay) -> String {
-    let speed = replay.selection.speed;
-    if (speed - 1.0).abs() < f64::EPSILON {
-        "trace".to_owned()
-    } else {
-        format!("trace, {speed}× as fast")
     }
 }

@@ -33,6 +33,7 @@ fn the_size_reads_well() {
         "sim",
         "minimal",
         "anchors",
+        "arrivals",
         "no-gate",
         "trace",
     ] {

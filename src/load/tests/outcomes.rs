@@ -275,6 +275,54 @@ async fn an_end_that_comes_late_holds_up_no_record() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_plan_cancels_what_has_not_ended_in_time() {
+    let after = Nanos::from_millis(30);
+    let mut running = run(closed(1, 3));
+    running.class.cancel = Some(Cancel { share: 1.0, after });
+    let server = Server::start(|number| match number {
+        0 => write(good()),
+        1 => vec![
+            Do::Write([head(), events(&[A])].concat()),
+            Do::Wait(Gate::new()),
+        ],
+        _ => vec![Do::Wait(Gate::new())],
+    })
+    .await;
+    let left = running.against(server.url()).await;
+    let [quick, begun, silent] = left.records.as_slice() else {
+        panic!("{:?}", left.records);
+    };
+    assert_eq!(quick.outcome, Outcome::Completed);
+    for (record, tokens) in [(begun, 1), (silent, 0)] {
+        assert_eq!(record.outcome, Outcome::Cancelled, "{record:?}");
+        assert!(!record.outcome.kind().is_error());
+        assert_eq!(record.events.len(), tokens);
+        assert_eq!(record.error, None);
+        assert!(
+            record.done.unwrap() >= record.sent.unwrap() + after,
+            "never early"
+        );
+    }
+    assert_eq!(left.observation.backlog, 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_natural_answer_may_end_where_it_likes_but_not_at_its_bound() {
+    let stop = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+    for (finish, outcome) in [(stop, Outcome::Completed), (LENGTH, Outcome::Truncated)] {
+        let bytes = [head(), events(&[A, B, finish, USAGE, DONE]), end()].concat();
+        let server = Server::start(move |_| write(bytes.clone())).await;
+        let mut running = run(closed(1, 1));
+        running.class.output_length = OutputLength::Natural;
+        let left = running.against(server.url()).await;
+        assert_eq!(left.records[0].outcome, outcome);
+        let body: serde_json::Value = serde_json::from_str(&server.bodies()[0]).unwrap();
+        assert_eq!(body.get("ignore_eos"), None);
+        assert_eq!(body["max_tokens"], PINNED);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stage_ends_where_too_many_requests_fail() {
     let server = Server::start(|number| {
         if number < 60 {

@@ -131,6 +131,7 @@ async fn without_a_ramp_the_first_request_runs_alone() {
     stage.arrival = Arrival::Closed {
         users: 3,
         ramp: None,
+        think: Nanos::ZERO,
     };
     let running = run(stage);
     let (left, ()) = tokio::join!(running.against(server.url()), async {
@@ -148,6 +149,45 @@ async fn without_a_ramp_the_first_request_runs_alone() {
             .all(|record| record == first || record.sent >= first.done)
     );
     assert_eq!(sorted(&left, Phase::Measured), (0..6).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_user_thinks_from_the_end_of_an_answer() {
+    let server = Server::start(answered).await;
+    let think = Nanos::from_millis(20);
+    let mut stage = closed(1, 5);
+    stage.arrival = Arrival::Closed {
+        users: 1,
+        ramp: Some(Nanos::ZERO),
+        think,
+    };
+    let left = run(stage).against(server.url()).await;
+    assert_eq!(left.records.len(), 5);
+    for pair in left.records.windows(2) {
+        assert_eq!(pair[1].scheduled, pair[0].done.unwrap() + think);
+        assert!(pair[1].sent.unwrap() >= pair[1].scheduled, "never early");
+    }
+    let end = left.records[4].done.unwrap() + think;
+    assert!(
+        left.observation.window_end >= end,
+        "the last answer is thought over too"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_thinks_past_the_end() {
+    let server = Server::start(answered).await;
+    let mut stage = closed(2, 1);
+    stage.extent = Extent::Duration(Nanos::from_millis(50));
+    stage.arrival = Arrival::Closed {
+        users: 2,
+        ramp: Some(Nanos::ZERO),
+        think: Nanos::from_secs(3600),
+    };
+    let left = run(stage).against(server.url()).await;
+    assert_eq!(left.records.len(), 2);
+    assert_eq!(left.observation.end, StageEnd::Complete);
+    assert_eq!(left.observation.backlog, 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -216,7 +256,7 @@ async fn what_outlasts_the_drain_is_unfinished_with_what_came() {
     stage.extent = Extent::Duration(Nanos::from_millis(100));
     stage.warmup.requests = 0;
     stage.arrival = Arrival::Open {
-        rate: Rps::try_new(50.0).unwrap(),
+        profile: RateProfile::Steady(Rps::try_new(50.0).unwrap()),
         process: ArrivalProcess::Constant,
     };
     stage.drain_timeout = Nanos::from_millis(500);

@@ -108,8 +108,8 @@ impl<'r> Reader<'r> {
                 "spec::no-stage",
                 place,
                 format!("no stage can carry `{metric}`"),
-                "name its stages, or lengthen one: sweeps, stages with `gate: false` and stages \
-                 with too few requests are left out unless they are named",
+                "name its stages, or lengthen one: sweeps, ramps, bursts, stages with `gate: false` \
+                 and stages with too few requests are left out unless they are named",
             );
             return None;
         }

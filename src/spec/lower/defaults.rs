@@ -18,7 +18,7 @@ pub(super) fn cells(classes: &Classes, stages: &Stages) -> Option<Vec<GateCell>>
     let answers_have_gaps = workload
         .classes
         .iter()
-        .any(|class| class.output.largest() > 1);
+        .any(|class| class.largest_output() > 1);
     let latencies = [Metric::Ttft, Metric::Tpot, Metric::E2e]
         .into_iter()
         .filter(|metric| *metric != Metric::Tpot || answers_have_gaps)

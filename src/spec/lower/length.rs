@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use crate::spec::class::{Length, PrefixSharing};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
-use crate::spec::model::{Length, PrefixSharing};
 use crate::spec::node::{Kind, Node};
 use crate::spec::values;
 
@@ -110,6 +110,23 @@ fn lognormal(node: &Node, what: &str, out: &mut Diagnostics) -> Option<Length> {
     })
 }
 
+/// Tokens that a request has at the least.
+fn least_input(prefix: Option<PrefixSharing>) -> u32 {
+    prefix.map_or(1, |prefix| prefix.tokens + BEYOND_PREFIX)
+}
+
+/// Tokens that an input leaves to the output in a model of this many: half of them where it has a
+/// tail.
+pub(super) fn room_for_output(input: Length, prefix: Option<PrefixSharing>, model: u32) -> u32 {
+    let room = model.saturating_sub(TEMPLATE_TOKENS);
+    match input {
+        Length::Lognormal { .. } => room.min(model / 2),
+        Length::Fixed(_) | Length::Uniform { .. } => {
+            room.saturating_sub(input.largest().max(least_input(prefix)))
+        }
+    }
+}
+
 /// A class's two lengths, with the places that a mistake about them points at.
 pub(super) struct Pair<'n> {
     pub(super) input: Length,
@@ -134,13 +151,8 @@ impl Pair<'_> {
             return Some((self.input, self.output));
         };
         let room = model.saturating_sub(TEMPLATE_TOKENS);
-        let needed = self
-            .prefix
-            .map_or(1, |prefix| prefix.tokens + BEYOND_PREFIX);
-        let for_output = match self.input {
-            Length::Lognormal { .. } => room.min(model / 2),
-            input => room.saturating_sub(input.largest().max(needed)),
-        };
+        let needed = least_input(self.prefix);
+        let for_output = room_for_output(self.input, self.prefix, model);
         let output = clip(self.output, for_output);
         let for_input = output
             .map(|output| room.saturating_sub(output.largest()))

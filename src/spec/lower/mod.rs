@@ -4,6 +4,7 @@
 //! a rule across parts is skipped where a part it speaks about could not be read.
 
 mod arrival;
+mod buckets;
 mod cells;
 mod defaults;
 mod gate;

@@ -4,7 +4,8 @@
 //! from fewer than 50 values.
 
 use crate::metric::{CellMetric, Metric, Quantile, Statistic};
-use crate::spec::model::{Arrival, Length, Stage, Workload};
+use crate::spec::class::OutputLength;
+use crate::spec::model::{Arrival, Stage, Workload};
 
 /// Exceedances that a gated quantile rests on at the least.
 const LEAST_EXCEEDANCES: f64 = 10.0;
@@ -70,7 +71,11 @@ fn values_drawn(metric: Metric, class: Option<&str>, workload: &Workload) -> f64
             .classes
             .iter()
             .filter(|candidate| class.is_none_or(|class| candidate.name.as_str() == class))
-            .map(|class| (Length::mean(class.output) - 1.0).max(1.0))
+            .map(|class| match class.output_length {
+                OutputLength::Pinned => (class.mean_output() - 1.0).max(1.0),
+                // A natural answer may have one gap only.
+                OutputLength::Natural => 1.0,
+            })
             .fold(f64::INFINITY, f64::min),
         Metric::Ttft
         | Metric::Ttfa

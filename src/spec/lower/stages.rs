@@ -8,6 +8,7 @@ use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape};
 use crate::spec::model::{Arrival, Extent, Gate, Stage, Target, TargetPlace};
 use crate::spec::node::Node;
+use crate::spec::rate::RateProfile;
 use crate::spec::values;
 use crate::unit::{Nanos, scale};
 
@@ -34,7 +35,6 @@ const SHAPE: Shape = Shape {
         "only",
         "events",
         "refine",
-        "think",
         "min_completed",
     ],
     example: "{name: steady, open: {rate: 8/s, arrivals: poisson}, duration: 180s}",
@@ -70,6 +70,17 @@ pub(super) struct Draft {
     pub(super) steps: Option<Vec<Stage>>,
     /// Where its warm-up is declared.
     warmup: Option<Range<usize>>,
+}
+
+impl Draft {
+    /// Whether the load is the same over the whole window.
+    pub(super) fn is_steady(&self) -> bool {
+        let steady = |stage: &Stage| match stage.arrival {
+            Arrival::Open { profile, .. } => profile.is_steady(),
+            Arrival::Closed { .. } | Arrival::Trace(_) => true,
+        };
+        self.steps.iter().flatten().all(steady)
+    }
 }
 
 impl Stages {
@@ -189,13 +200,7 @@ fn stage(
     if let Some(node) = fields.get("gate", out) {
         draft.gate = values::boolean(node, "`gate`", "gate: false", out);
     }
-    // An arrival that a later version reads is said already; it is no missing one.
-    let later = ["burst", "ramp"].iter().any(|key| fields.has(key));
-    let kind = if later && !KINDS.iter().any(|key| fields.has(key)) {
-        None
-    } else {
-        fields.exactly_one(&KINDS, arrival::EXAMPLE, out)
-    };
+    let kind = fields.exactly_one(&KINDS, arrival::EXAMPLE, out);
     let arrivals = match kind {
         Some("closed") => fields
             .get("closed", out)
@@ -216,8 +221,6 @@ fn stage(
         trace::refuse_extent(&fields, out).then(|| (Extent::Requests(replay.requests()), span))
     } else if kind == Some("trace") {
         trace::refuse_extent(&fields, out);
-        None
-    } else if later && !fields.has("duration") && !fields.has("requests") {
         None
     } else {
         extent(&fields, out)
@@ -295,18 +298,17 @@ fn in_flight(fields: &Fields<'_>, node: &Node, out: &mut Diagnostics) -> Option<
     values::whole_number(node, "`in_flight`", 1..=1_000_000, "in_flight: 1000", out)
 }
 
-/// Users of a closed stage; of an open one four times what Little's law (L = λ·W) expects when
-/// every request just keeps its SLO, at least 1,000: 8/s at 66 s each gives 2,112.
+/// Users of a closed stage; of an open one four times what Little's law (L = λ·W) expects at its
+/// peak when every request just keeps its SLO, at least 1,000: 8/s at 66 s each gives 2,112.
 fn default_in_flight(arrival: &Arrival, latency: Option<Nanos>) -> u32 {
-    match arrival {
-        Arrival::Closed { users, .. } => *users,
-        Arrival::Open { .. } | Arrival::Trace(_) => {
-            let rate = arrival.mean_rate().unwrap_or(0.0);
-            let little = rate * latency.unwrap_or(Nanos::ZERO).as_secs_f64();
-            // `as` saturates.
-            ((TIMES_LITTLE * little).ceil() as u32).clamp(LEAST_IN_FLIGHT, 1_000_000)
-        }
-    }
+    let peak = match arrival {
+        Arrival::Closed { users, .. } => return *users,
+        Arrival::Open { profile, .. } => profile.peak(),
+        Arrival::Trace(replay) => replay.mean_rate(),
+    };
+    let little = peak * latency.unwrap_or(Nanos::ZERO).as_secs_f64();
+    // `as` saturates.
+    ((TIMES_LITTLE * little).ceil() as u32).clamp(LEAST_IN_FLIGHT, 1_000_000)
 }
 
 /// Refuses stages that would send nothing, or more than a plan can hold.
@@ -323,10 +325,12 @@ fn check_size(stage: &Stage, span: &Range<usize>, out: &mut Diagnostics) -> Opti
             "shorten it".to_owned(),
         );
     }
-    let Arrival::Open { rate, .. } = &stage.arrival else {
+    let &Arrival::Open { profile, .. } = &stage.arrival else {
         return Some(());
     };
-    let requests = rate.get() * longest.as_secs_f64();
+    let window = stage.window(Nanos::ZERO).as_secs_f64();
+    let warmup = longest.as_secs_f64() - window;
+    let requests = profile.first().get() * warmup + profile.count(window);
     if requests > f64::from(MOST_REQUESTS) {
         return refuse(
             format!(
@@ -342,7 +346,22 @@ fn check_size(stage: &Stage, span: &Range<usize>, out: &mut Diagnostics) -> Opti
     {
         return refuse(
             format!("stage `{name}` is over before its first request"),
-            format!("at {rate} it needs at least {}", rate.mean_gap()),
+            match profile {
+                RateProfile::Steady(rate) => {
+                    format!("at {rate} it needs at least {}", rate.mean_gap())
+                }
+                RateProfile::Ramp { .. } | RateProfile::Burst { .. } => {
+                    "lengthen it, or raise its rate".to_owned()
+                }
+            },
+        );
+    }
+    if let RateProfile::Burst { every, .. } = profile
+        && every.as_secs_f64() >= window
+    {
+        return refuse(
+            format!("stage `{name}` is over before its first burst, at {every}"),
+            "lengthen it, or let bursts come sooner".to_owned(),
         );
     }
     Some(())

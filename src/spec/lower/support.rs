@@ -18,11 +18,14 @@ pub(super) struct Place<'s> {
     pub(super) named: bool,
 }
 
-/// The stages that a line without `stages` may take: sweeps and soaks only where they ask for it.
+/// The stages that a line without `stages` may take: sweeps, soaks and changing rates only where
+/// they ask for it.
 pub(super) fn implied_stages(stages: &Stages) -> impl Iterator<Item = (&Stage, bool)> {
     stages.drafts().iter().flat_map(|draft| {
         let asked = draft.gate == Some(true);
-        let taken = draft.gate.unwrap_or(!draft.sweep && !draft.soak);
+        let taken = draft
+            .gate
+            .unwrap_or(!draft.sweep && !draft.soak && draft.is_steady());
         draft
             .steps
             .iter()

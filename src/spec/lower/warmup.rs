@@ -50,7 +50,7 @@ pub(super) fn is_short(stage: &Stage) -> bool {
         return stage.warmup.duration < SHORT_WARMUP;
     }
     let requests = stage.warmup.requests;
-    match (&stage.arrival, stage.arrival.mean_rate()) {
+    match (&stage.arrival, stage.arrival.first_rate()) {
         (Arrival::Closed { users, .. }, _) => requests < least_warmup(*users),
         (_, rate) => {
             rate.is_some_and(|rate| f64::from(requests) / rate < SHORT_WARMUP.as_secs_f64())

@@ -2,36 +2,46 @@
 
 use std::ops::Range;
 
+use super::buckets::Lengths;
 use super::length;
+use crate::spec::class::{Cancel, Class, OutputLength, PrefixSharing};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
-use crate::spec::model::{Class, PrefixSharing, Slo, SloClause, Workload};
+use crate::spec::model::{Slo, SloClause, Workload};
 use crate::spec::node::Node;
 use crate::spec::values;
+use crate::unit::Share;
 
 const SHAPE: Shape = Shape {
     known: &["seed", "output_length", "classes"],
-    later: &["dataset", "turns", "max_output", "think", "tenant"],
+    later: &["dataset", "turns", "think", "tenant"],
     example: "workload: {seed: 42, classes: [{name: chat, input: 1000, output: 200}]}",
 };
 const CLASS: Shape = Shape {
-    known: &["name", "weight", "input", "output", "prefix", "slo"],
-    later: &[
-        "turns",
-        "tenant",
-        "cancel",
-        "dataset",
-        "quality",
-        "max_output",
-        "think",
+    known: &[
+        "name",
+        "weight",
+        "input",
+        "output",
+        "buckets",
         "output_length",
+        "max_output",
+        "prefix",
+        "cancel",
+        "slo",
     ],
+    later: &["pairs", "turns", "tenant", "dataset", "quality", "think"],
     example: "{name: chat, weight: 8, input: 1000, output: 200, slo: {ttft: 500ms}}",
 };
 const PREFIX: Shape = Shape {
     known: &["tokens", "groups", "share"],
     later: &[],
     example: "{tokens: 512, groups: 8, share: 0.6}",
+};
+const CANCEL: Shape = Shape {
+    known: &["share", "after"],
+    later: &[],
+    example: "{share: 5%, after: 2s}",
 };
 const SLO: Shape = Shape {
     known: &["ttft", "ttfa", "tpot", "itl_max", "e2e"],
@@ -71,21 +81,13 @@ impl Classes {
         classes.seed = fields.or("seed", 0, out, |node, out| {
             values::whole_number(node, "`seed`", 0..=u64::MAX, "42", out)
         });
-        if let Some(node) = fields.get("output_length", out) {
-            values::choice(
-                node,
-                "`output_length`",
-                &[("pinned", ())],
-                &["natural"],
-                out,
-            );
-        }
+        let output_length = fields.or("output_length", OutputLength::Pinned, out, output_length);
         let items = fields
             .need("classes", SHAPE.example, out)
             .and_then(|node| values::items(node, "`classes`", SHAPE.example, out))
             .unwrap_or_default();
         for item in items {
-            let draft = class(item, max_model_len, &classes, out);
+            let draft = class(item, max_model_len, output_length, &classes, out);
             classes.drafts.push(draft);
         }
         classes
@@ -124,6 +126,7 @@ impl Classes {
 fn class(
     node: &Node,
     max_model_len: Option<u32>,
+    default: Option<OutputLength>,
     before: &Classes,
     out: &mut Diagnostics,
 ) -> Draft {
@@ -156,31 +159,31 @@ fn class(
     });
     let weight = fields.or("weight", 1.0, out, weight);
     let prefix = fields.optional("prefix", out, |node, out| prefix(node, &whole, out));
+    let cancel = fields.optional("cancel", out, |node, out| cancel(node, &whole, out));
     let slo = fields.or("slo", Slo::new(), out, |node, out| slo(node, &whole, out));
-    let mut side = |key: &str, example: &str| {
-        let node = fields.need(key, example, out)?;
-        let length = length::lower(node, &format!("`{key}` of {whole}"), out)?;
-        Some((length, &node.span))
-    };
-    let input = side("input", "input: {lognormal: {p50: 1400, p95: 3500}}");
-    let output = side("output", "output: {uniform: [300, 800]}");
+    let output_length = fields
+        .optional("output_length", out, output_length)
+        .ok()
+        .and_then(|own| own.or(default));
+    let buckets = prefix
+        .ok()
+        .zip(output_length)
+        .and_then(|(prefix, output_length)| {
+            let lengths = Lengths {
+                prefix,
+                model: max_model_len,
+                output_length,
+            };
+            lengths.of(&fields, &whole, out)
+        });
     draft.class = (|| {
-        let ((input, input_span), (output, output_span)) = (input?, output?);
-        let prefix = prefix.ok()?;
-        let pair = length::Pair {
-            input,
-            output,
-            prefix,
-            input_span,
-            output_span,
-        };
-        let (input, output) = pair.fit(&whole, max_model_len, out)?;
         Some(Class {
             name: name?,
             weight: weight?,
-            input,
-            output,
-            prefix,
+            lengths: buckets?,
+            output_length: output_length?,
+            prefix: prefix.ok()?,
+            cancel: cancel.ok()?,
             slo: slo?,
         })
     })();
@@ -213,7 +216,15 @@ pub(super) fn duplicate_name(what: &str, span: &Range<usize>, name: &str, out: &
     );
 }
 
-fn weight(node: &Node, out: &mut Diagnostics) -> Option<f64> {
+fn output_length(node: &Node, out: &mut Diagnostics) -> Option<OutputLength> {
+    let options = [
+        ("pinned", OutputLength::Pinned),
+        ("natural", OutputLength::Natural),
+    ];
+    values::choice(node, "`output_length`", &options, &[], out)
+}
+
+pub(super) fn weight(node: &Node, out: &mut Diagnostics) -> Option<f64> {
     let weight = values::number(node, "`weight`", "weight: 8", out)?;
     if !(1e-6..=1e6).contains(&weight) {
         fields::out_of_range(
@@ -235,19 +246,50 @@ fn prefix(node: &Node, whole: &str, out: &mut Diagnostics) -> Option<PrefixShari
     let groups = fields.or("groups", 1, out, |node, out| {
         values::whole_number(node, "`groups`", 1..=1_000_000, "groups: 8", out)
     });
-    let share = fields.or("share", 1.0, out, |node, out| {
-        values::number(node, "`share`", "share: 0.6", out).and_then(|share| {
-            if (0.0..=1.0).contains(&share) {
-                return Some(share);
-            }
-            fields::out_of_range(node, "`share`", "it must be from 0 to 1", out);
-            None
-        })
-    });
+    let share = fields.or("share", 1.0, out, share);
     Some(PrefixSharing {
         tokens: tokens?,
         groups: groups?,
         share: share?,
+    })
+}
+
+/// `0.05` or `5%` of the class's requests.
+fn share(node: &Node, out: &mut Diagnostics) -> Option<f64> {
+    const EXAMPLE: &str = "share: 5%";
+    let percent = node
+        .scalar()
+        .is_some_and(|scalar| scalar.text.ends_with('%'));
+    let share = if percent {
+        match values::quantity(node, "`share`", EXAMPLE, out)? {
+            Share::Percent(share) | Share::Points(share) => share,
+        }
+    } else {
+        values::number(node, "`share`", EXAMPLE, out)?
+    };
+    if (0.0..=1.0).contains(&share) {
+        return Some(share);
+    }
+    fields::out_of_range(
+        node,
+        "`share`",
+        "it must be from 0 to 1, or 0% to 100%",
+        out,
+    );
+    None
+}
+
+fn cancel(node: &Node, whole: &str, out: &mut Diagnostics) -> Option<Cancel> {
+    let fields = Fields::open(node, format!("`cancel` of {whole}"), &CANCEL, out)?;
+    let share = fields
+        .need("share", CANCEL.example, out)
+        .and_then(|node| share(node, out));
+    let after = fields
+        .need("after", CANCEL.example, out)
+        .and_then(|node| values::time(node, "`after`", "after: 2s", out));
+    Some(Cancel {
+        share: share?,
+        after: after?,
     })
 }
 

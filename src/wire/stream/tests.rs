@@ -38,7 +38,7 @@ fn fed(events: &[&str]) -> (Answer, Feed) {
 }
 
 fn observed(events: &[&str]) -> Observed {
-    fed(events).0.end(ms(1000), End::Eof, 2)
+    fed(events).0.end(ms(1000), End::Eof, Some(2))
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn an_answer_completes() {
     assert_eq!(feed, Feed::Done);
     let bytes = answer.seen.bytes;
     assert_eq!(
-        answer.end(ms(1000), End::Eof, 2),
+        answer.end(ms(1000), End::Eof, Some(2)),
         Observed {
             events: vec![ms(20), ms(30)],
             event_tokens: vec![],
@@ -100,7 +100,7 @@ fn events_of_one_read_share_its_instant() {
         content("b")
     );
     assert_eq!(answer.feed(ms(7), read.as_bytes()), Feed::Done);
-    let observed = answer.end(ms(9), End::Eof, 2);
+    let observed = answer.end(ms(9), End::Eof, Some(2));
     assert_eq!(observed.events, [ms(7), ms(7)]);
     assert_eq!(observed.done, Some(ms(7)));
 }
@@ -117,7 +117,7 @@ fn every_cut_of_an_answer_gives_the_same_but_for_instants() {
         let (start, rest) = text.as_bytes().split_at(cut);
         answer.feed(ms(1), start);
         answer.feed(ms(2), rest);
-        let observed = answer.end(ms(3), End::Eof, 1);
+        let observed = answer.end(ms(3), End::Eof, Some(1));
         assert_eq!(observed.outcome, Outcome::Completed, "cut at {cut}");
         assert_eq!(observed.events.len(), 1);
         assert_eq!(observed.output_tokens, Some(1));
@@ -197,7 +197,7 @@ fn errors_in_a_stream_are_no_success() {
     ] {
         let (answer, feed) = fed(&[&content("a"), event, STOP, DONE]);
         assert_eq!(feed, Feed::Failed);
-        let observed = answer.end(ms(1000), End::Eof, 1);
+        let observed = answer.end(ms(1000), End::Eof, Some(1));
         assert_eq!(observed.outcome, Outcome::StreamError, "{event}");
         assert_eq!(observed.error.as_deref(), Some(text));
         assert_eq!(observed.done, Some(ms(20)));
@@ -214,7 +214,7 @@ fn an_event_named_error_fails_whatever_it_holds() {
     let mut answer = Answer::streamed(1);
     let feed = answer.feed(ms(5), b"event: error\ndata: overloaded\n\n");
     assert_eq!(feed, Feed::Failed);
-    let observed = answer.end(ms(6), End::Eof, 1);
+    let observed = answer.end(ms(6), End::Eof, Some(1));
     assert_eq!(observed.error.as_deref(), Some("overloaded"));
 }
 
@@ -249,21 +249,27 @@ fn no_token_is_empty() {
 #[test]
 fn a_broken_body_fails_unless_all_was_there() {
     let broken = || End::Broken("connection reset".to_owned());
-    let observed = fed(&[&content("a"), STOP]).0.end(ms(99), broken(), 1);
+    let observed = fed(&[&content("a"), STOP]).0.end(ms(99), broken(), Some(1));
     assert_eq!(observed.outcome, Outcome::StreamError);
     assert_eq!(observed.error.as_deref(), Some("connection reset"));
     assert_eq!(observed.done, Some(ms(99)));
-    let observed = fed(&[&content("a"), STOP, DONE]).0.end(ms(99), broken(), 1);
+    let observed = fed(&[&content("a"), STOP, DONE])
+        .0
+        .end(ms(99), broken(), Some(1));
     assert_eq!(observed.outcome, Outcome::Completed);
 }
 
 #[test]
 fn timeouts_and_cuts_keep_what_came() {
     let phase = TimeoutPhase::Stall;
-    let observed = fed(&[&content("a")]).0.end(ms(99), End::Timeout(phase), 2);
+    let observed = fed(&[&content("a")])
+        .0
+        .end(ms(99), End::Timeout(phase), Some(2));
     assert_eq!(observed.outcome, Outcome::Timeout { phase });
     assert_eq!((observed.events.len(), observed.done), (1, Some(ms(99))));
-    let observed = fed(&[&content("a")]).0.end(ms(99), End::Unfinished, 2);
+    let observed = fed(&[&content("a")])
+        .0
+        .end(ms(99), End::Unfinished, Some(2));
     assert_eq!(
         (observed.outcome, observed.done),
         (Outcome::Unfinished, None)
@@ -285,7 +291,7 @@ fn whole_answers() {
         for byte in json.as_bytes() {
             assert_eq!(answer.feed(ms(1), &[*byte]), Feed::More);
         }
-        answer.end(ms(50), End::Eof, 2)
+        answer.end(ms(50), End::Eof, Some(2))
     };
     let good = whole(
         r#"{"choices":[{"message":{"content":"a b"},"finish_reason":"length"}],"usage":{"completion_tokens":2}}"#,
@@ -299,4 +305,14 @@ fn whole_answers() {
         Outcome::StreamError
     );
     assert_eq!(whole("").outcome, Outcome::StreamError);
+}
+
+#[test]
+fn without_a_pinned_length_any_cut_is_truncation() {
+    let outcome = |finish: &str| {
+        let (answer, _) = fed(&[&content("a"), finish, DONE]);
+        answer.end(ms(9), End::Eof, None).outcome
+    };
+    assert_eq!(outcome(LENGTH), Outcome::Truncated);
+    assert_eq!(outcome(STOP), Outcome::Completed);
 }

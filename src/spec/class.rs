@@ -1,0 +1,178 @@
+//! One kind of request: how long, what is shared, what is good.
+
+use serde::Serialize;
+
+use super::model::Slo;
+use crate::ident::Name;
+use crate::unit::Nanos;
+
+/// One kind of request: a joint distribution of input and output lengths, and its SLO.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Class {
+    /// The class's name.
+    pub name: Name,
+    /// Its share of requests is its weight over the sum of weights; above zero.
+    pub weight: f64,
+    /// The lengths; at least one bucket.
+    pub lengths: Vec<Bucket>,
+    /// Who decides where an answer ends.
+    pub output_length: OutputLength,
+    /// A shared system prompt.
+    pub prefix: Option<PrefixSharing>,
+    /// Requests that their client gives up.
+    pub cancel: Option<Cancel>,
+    /// Per-request limits; empty where the class has none.
+    pub slo: Slo,
+}
+
+impl Class {
+    /// A class of these lengths with nothing else to it.
+    pub fn new(name: Name, input: Length, output: Length) -> Self {
+        Self {
+            name,
+            weight: 1.0,
+            lengths: vec![Bucket {
+                weight: 1.0,
+                input,
+                output,
+            }],
+            output_length: OutputLength::Pinned,
+            prefix: None,
+            cancel: None,
+            slo: Slo::new(),
+        }
+    }
+
+    /// Mean output length, in tokens, clipping left out.
+    pub fn mean_output(&self) -> f64 {
+        let total: f64 = self.lengths.iter().map(|bucket| bucket.weight).sum();
+        let weighted = |bucket: &Bucket| bucket.weight * bucket.output.mean();
+        self.lengths.iter().map(weighted).sum::<f64>() / total
+    }
+
+    /// The largest output length that can be drawn, in tokens.
+    pub fn largest_output(&self) -> u32 {
+        let largest = |bucket: &Bucket| bucket.output.largest();
+        self.lengths.iter().map(largest).max().unwrap_or(0)
+    }
+}
+
+/// Input and output lengths that go together: long inputs may have short outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bucket {
+    /// Its share of the class's requests is its weight over the sum of weights; above zero.
+    pub weight: f64,
+    /// Input length in tokens, prefix included.
+    pub input: Length,
+    /// Output length in tokens; the most there may be where it is natural.
+    pub output: Length,
+}
+
+/// Who decides where an answer ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputLength {
+    /// The plan, by `ignore_eos`: every engine does the same work.
+    Pinned,
+    /// The model, as in production; the plan only says where it is cut.
+    Natural,
+}
+
+/// A distribution of lengths, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Length {
+    /// Always the same.
+    Fixed(u32),
+    /// Each whole number from `low` to `high`, both included, equally often.
+    Uniform {
+        /// Smallest.
+        low: u32,
+        /// Largest.
+        high: u32,
+    },
+    /// Log-normal by its median and 95th percentile, rounded and clipped to [1, `max`].
+    Lognormal {
+        /// The median.
+        p50: f64,
+        /// The 95th percentile; above the median.
+        p95: f64,
+        /// The largest length.
+        max: u32,
+    },
+}
+
+impl Length {
+    /// The mean, in tokens, clipping left out: `{p50: 100, p95: 200}` has 109.3.
+    ///
+    /// A log-normal's mean is `p50 · exp(σ²/2)` with `σ = ln(p95/p50) / 1.645`.
+    pub fn mean(self) -> f64 {
+        match self {
+            Self::Fixed(tokens) => f64::from(tokens),
+            Self::Uniform { low, high } => f64::midpoint(f64::from(low), f64::from(high)),
+            Self::Lognormal { p50, p95, .. } => {
+                // Stage sizes follow from this and enter digests, so it must be bit-equal on every
+                // machine, which `libm` is.
+                let sigma = libm::log(p95 / p50) / 1.644_853_626_951_472_2;
+                p50 * libm::exp(sigma * sigma / 2.0)
+            }
+        }
+    }
+
+    /// The largest that can be drawn, in tokens.
+    pub const fn largest(self) -> u32 {
+        match self {
+            Self::Fixed(tokens) => tokens,
+            Self::Uniform { high, .. } => high,
+            Self::Lognormal { max, .. } => max,
+        }
+    }
+}
+
+/// Some requests start with one of a few shared texts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PrefixSharing {
+    /// Length of the shared text, counted inside the input length.
+    pub tokens: u32,
+    /// How many different shared texts there are; drawn uniformly.
+    pub groups: u32,
+    /// Share of the class's requests that carry one, from 0 to 1.
+    pub share: f64,
+}
+
+/// Some clients go away before they have their whole answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Cancel {
+    /// Share of the class's requests that are given up, from 0 to 1.
+    pub share: f64,
+    /// How long after the send; a request that has ended by then is completed.
+    pub after: Nanos,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lognormal_mean_lies_above_its_median() {
+        let length = Length::Lognormal {
+            p50: 100.0,
+            p95: 200.0,
+            max: 1000,
+        };
+        assert!((length.mean() - 109.3).abs() < 0.05, "{}", length.mean());
+    }
+
+    #[test]
+    fn buckets_weigh_in_the_mean() {
+        let bucket = |weight, output| Bucket {
+            weight,
+            input: Length::Fixed(1),
+            output: Length::Fixed(output),
+        };
+        let mut class = Class::new("a".parse().unwrap(), Length::Fixed(1), Length::Fixed(1));
+        class.lengths = vec![bucket(3.0, 100), bucket(1.0, 500)];
+        assert!((class.mean_output() - 200.0).abs() < 1e-9);
+        assert_eq!(class.largest_output(), 500);
+    }
+}
