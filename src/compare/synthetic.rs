@@ -78,6 +78,7 @@ pub(crate) fn stage(name: &str) -> StageSummary {
             in_flight_mean: 8.0,
             in_flight_max: 8,
             cap_hits: 0,
+            resent: 0,
             connections: None,
             bytes: 0,
             backlog: 0,

@@ -78,6 +78,7 @@ impl Dispatch {
                 headers: None,
                 answer,
                 error_bytes: 0,
+                resent: 0,
             }),
         }
     }
@@ -114,6 +115,7 @@ impl Dispatch {
             output_source: TokenSource::Events,
             input_tokens: None,
             cached_tokens: None,
+            resent: 0,
             bytes: 0,
             outcome: Outcome::Unfinished,
             error: None,
@@ -195,6 +197,7 @@ impl Flight {
             output_source: seen.output_source,
             input_tokens: seen.input_tokens,
             cached_tokens: seen.cached_tokens,
+            resent: exchange.resent,
             bytes: seen.bytes + exchange.error_bytes,
             outcome: failure.unwrap_or(seen.outcome),
             error: seen.error.map(|text| dispatch.client.clean(&text)),

@@ -203,6 +203,7 @@ impl Client {
                                 && clock.now().since(attempt) < STALE =>
                         {
                             excused |= opened;
+                            seen.resent += 1;
                             break again;
                         }
                         (Err(error), _) => return no_response(error),
@@ -274,6 +275,8 @@ pub(super) struct Exchange {
     pub(super) answer: Answer,
     /// Bytes of a body that is no answer.
     pub(super) error_bytes: u64,
+    /// How often it was sent again.
+    pub(super) resent: u32,
 }
 
 /// How an exchange ended.

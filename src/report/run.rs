@@ -261,6 +261,11 @@ fn client(health: &ClientHealth) -> Text {
             .words("; due while the in-flight cap was reached: ")
             .figure(scale::count(health.cap_hits.into()));
     }
+    if health.resent > 0 {
+        text = text
+            .words("; sent again because a kept connection closed: ")
+            .figure(scale::count(health.resent));
+    }
     if health.backlog > 0 {
         text = text
             .words("; still in flight when the drain ended: ")

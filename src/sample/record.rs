@@ -62,6 +62,9 @@ pub struct RequestRecord {
     /// `usage.prompt_tokens_details.cached_tokens`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u32>,
+    /// How often it was sent again because a kept connection closed under it; its clock ran on.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resent: u32,
     /// Bytes of the response's body.
     pub bytes: u64,
     /// How it ended.
@@ -69,6 +72,11 @@ pub struct RequestRecord {
     /// The server's or the client stack's words, at most 500 characters, secrets masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl RequestRecord {
@@ -255,6 +263,7 @@ pub(crate) mod tests {
             output_source: TokenSource::Usage,
             input_tokens: None,
             cached_tokens: None,
+            resent: 0,
             bytes: 0,
             outcome,
             error: None,

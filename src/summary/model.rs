@@ -219,6 +219,9 @@ pub struct ClientHealth {
     pub in_flight_max: u32,
     /// Requests due while the in-flight cap was reached.
     pub cap_hits: u32,
+    /// Requests that were sent again because a kept connection closed under them.
+    #[serde(default)]
+    pub resent: u64,
     /// Connections opened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u64>,

@@ -85,7 +85,7 @@ pub fn summarise_stage(
             _ => None,
         },
         engine_queue: None,
-        health: health(observation, &lateness),
+        health: health(records, observation, &lateness),
         pooled,
         classes: by_class,
         windows: windows(records, frame, stage.soak),
@@ -117,7 +117,11 @@ impl Lateness {
     }
 }
 
-fn health(observation: &StageObservation, lateness: &Lateness) -> ClientHealth {
+fn health(
+    records: &[RequestRecord],
+    observation: &StageObservation,
+    lateness: &Lateness,
+) -> ClientHealth {
     ClientHealth {
         lateness_p50_s: lateness.p50,
         lateness_p99_s: lateness.p99,
@@ -127,6 +131,10 @@ fn health(observation: &StageObservation, lateness: &Lateness) -> ClientHealth {
         in_flight_mean: observation.in_flight_mean,
         in_flight_max: observation.in_flight_max,
         cap_hits: observation.cap_hits,
+        resent: records
+            .iter()
+            .filter(|record| record.phase == Phase::Measured && record.resent > 0)
+            .count() as u64,
         connections: observation.connections,
         bytes: observation.bytes,
         backlog: observation.backlog,

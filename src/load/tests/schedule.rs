@@ -81,6 +81,11 @@ async fn a_kept_connection_that_closes_under_a_request_is_no_failure() {
     // Each was answered once, on a connection of its own.
     assert_eq!(server.bodies().len(), 20);
     assert!(server.connections() >= 20);
+    let resent: u32 = left.records.iter().map(|record| record.resent).sum();
+    assert!(
+        (1..20).contains(&resent),
+        "what was sent again is counted: {resent}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -216,7 +221,7 @@ async fn requests_due_at_the_cap_are_unsent() {
     let server = Server::start(behind(&gate)).await;
     let mut stage = open(500.0, 10);
     stage.in_flight = 3;
-    stage.drain_timeout = Nanos::from_millis(1);
+    stage.drain_timeout = Nanos::from_millis(500);
     let left = run(stage).against(server.url()).await;
     let count = |outcome| {
         left.records
@@ -254,7 +259,7 @@ async fn what_outlasts_the_drain_is_unfinished_with_what_came() {
         profile: RateProfile::Steady(Rps::try_new(50.0).unwrap()),
         process: ArrivalProcess::Constant,
     };
-    stage.drain_timeout = Nanos::from_millis(20);
+    stage.drain_timeout = Nanos::from_millis(500);
     let left = run(stage).against(server.url()).await;
     assert_eq!(left.records.len(), 5);
     assert!(

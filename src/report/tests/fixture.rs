@@ -101,6 +101,7 @@ pub(super) fn stage(name: &str, slow: f64) -> StageSummary {
             in_flight_mean: 41.3,
             in_flight_max: 66,
             cap_hits: 0,
+            resent: 0,
             connections: Some(70),
             bytes: 48_000_000,
             backlog: 0,
