@@ -182,26 +182,7 @@ pub(super) async fn interleave(
         candidate.stop().await;
     }
     let judgement = outcome?;
-    let folder = sitting.folder().to_owned();
-    let reproduce = [format!("infergate compare {}", folder.display())];
-    let exit = evidence.publish(
-        &judgement,
-        spec,
-        Some(&folder),
-        &reproduce,
-        request.json,
-        context,
-    )?;
-    if interrupt.asked() {
-        return Err(Failure::new(
-            Exit::Invalid,
-            format!(
-                "interrupted; what was measured is in `{}`",
-                folder.display()
-            ),
-        ));
-    }
-    Ok(exit)
+    evidence.conclude(&judgement, spec, sitting, request.json, context, interrupt)
 }
 
 struct Pairs<'a> {

@@ -151,26 +151,7 @@ pub(super) async fn run(
         }
     };
     target.stop().await;
-    let folder = sitting.folder().to_owned();
-    let reproduce = [format!("infergate compare {}", folder.display())];
-    let exit = evidence.publish(
-        &judgement,
-        &spec,
-        Some(&folder),
-        &reproduce,
-        args.json,
-        context,
-    )?;
-    if interrupt.asked() {
-        return Err(Failure::new(
-            Exit::Invalid,
-            format!(
-                "interrupted; what was measured is in `{}`",
-                folder.display()
-            ),
-        ));
-    }
-    Ok(exit)
+    evidence.conclude(&judgement, &spec, &sitting, args.json, context, interrupt)
 }
 
 /// What the spec's policy of this name makes of a baseline that can't be used.

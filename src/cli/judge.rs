@@ -4,6 +4,8 @@ use std::path::Path;
 
 use super::context::Context;
 use super::failure::Failure;
+use super::interrupt::Interrupt;
+use super::sitting::CliSitting;
 use crate::archive::save_text;
 use crate::compare::{Sides, compare};
 use crate::exit::Exit;
@@ -67,5 +69,27 @@ impl Evidence {
             context.note(&format!("report: {}", folder.join("report.md").display()));
         }
         Ok(judgement.exit)
+    }
+
+    /// Publishes the judgement of a session into its folder and ends the command by it; a session
+    /// that was interrupted is none, whatever it shows.
+    pub(super) fn conclude(
+        &self,
+        judgement: &Judgement,
+        spec: &Spec,
+        sitting: &CliSitting,
+        json: bool,
+        context: &mut Context,
+        interrupt: &Interrupt,
+    ) -> Result<Exit, Failure> {
+        let folder = sitting.folder();
+        let reproduce = [format!("infergate compare {}", folder.display())];
+        let exit = self.publish(judgement, spec, Some(folder), &reproduce, json, context)?;
+        if interrupt.asked() {
+            let folder = folder.display();
+            let text = format!("interrupted; what was measured is in `{folder}`");
+            return Err(Failure::new(Exit::Invalid, text));
+        }
+        Ok(exit)
     }
 }
