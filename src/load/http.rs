@@ -63,7 +63,7 @@ const TAIL: Nanos = Nanos::from_millis(200);
 impl Client {
     /// A client that keeps as many connections as there are requests in flight, follows no
     /// redirects and sends nothing again but what a server cannot have had (see
-    /// [`Client::exchange`]). `connect` bounds the time until a connection stands.
+    /// `Client::exchange`). `connect` bounds the time until a connection stands.
     ///
     /// Speaks HTTP/1.1 only: over HTTP/2 all requests would share one connection, and those above
     /// the server's limit of streams would wait inside the client unseen.

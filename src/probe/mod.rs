@@ -1,6 +1,6 @@
 //! What the target and its machine say about themselves, before any load.
 //!
-//! Parsers are pure functions on captured answers ([`answer`]); a source that does not answer
+//! Parsers are pure functions on captured answers (`answer`); a source that does not answer
 //! leaves its pins unknown with a reason and never stops a run. Only a target that cannot be
 //! reached at all, or that answers no model, does.
 

@@ -8,7 +8,6 @@ use super::*;
 
 mod client;
 mod faults;
-mod figures;
 mod steadiness;
 
 async fn start(change: impl FnOnce(&mut SimOptions)) -> Running {

@@ -1,7 +1,7 @@
 //! MSER-5: was the warm-up long enough? A check of the declared cut, never the cut itself.
 //!
 //! Of 400 series of independent values the rule alone calls 21 % (100 values), 6 % (260) and 0.3 %
-//! (1,000) unsettled, for nothing. Held against [`SHIFT`] as well these are 0.3 %, 0 and 0, while a
+//! (1,000) unsettled, for nothing. Held against `SHIFT` as well these are 0.3 %, 0 and 0, while a
 //! first fifth that is twice as slow is still found in 70, 94 and 100 %.
 
 use super::{mean, variance};
