@@ -46,9 +46,6 @@ pub struct Prefix {
     pub tokens: u32,
 }
 
-/// Tokens that a request has beyond its shared prefix at the least, so that it stays distinct.
-const BEYOND_PREFIX: u32 = 16;
-
 impl PlannedRequest {
     /// Draws the request with this number: a pure function of seed, stage, phase and number.
     pub(super) fn draw(
@@ -76,7 +73,7 @@ impl PlannedRequest {
         let output_tokens = length(&mut draws, output);
         let prefix = prefix.and_then(|sharing| shared(&mut draws, sharing));
         let cancel_after = cancel.and_then(|cancel| given_up(&mut draws, cancel));
-        let least = prefix.map_or(1, |prefix| prefix.tokens + BEYOND_PREFIX);
+        let least = prefix.map_or(1, |prefix| prefix.tokens + PrefixSharing::BEYOND);
         Self {
             phase,
             number,
@@ -92,8 +89,8 @@ impl PlannedRequest {
     /// The request of the row with this number; a warm-up goes through the rows again and again.
     ///
     /// Lengths are the row's; of a class whose output length is natural, its bound is the class's. One
-    /// without blocks may carry its class's shared prefix, where there
-    /// is room for it. `rows` has some.
+    /// without blocks may carry its class's shared prefix, where there is room for it. `rows` has
+    /// some.
     pub(super) fn replay(
         seed: u64,
         stage: &str,
@@ -106,7 +103,7 @@ impl PlannedRequest {
         let class = &classes[row.class as usize];
         let mut draws = draws(seed, stage, phase, number);
         let fits = |prefix: &Prefix| {
-            row.blocks.is_empty() && prefix.tokens + BEYOND_PREFIX <= row.input_tokens
+            row.blocks.is_empty() && prefix.tokens + PrefixSharing::BEYOND <= row.input_tokens
         };
         Self {
             phase,

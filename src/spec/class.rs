@@ -140,6 +140,11 @@ pub struct PrefixSharing {
     pub share: f64,
 }
 
+impl PrefixSharing {
+    /// Tokens that a request has beyond its shared prefix at the least, so that it stays distinct.
+    pub const BEYOND: u32 = 16;
+}
+
 /// Some clients go away before they have their whole answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Cancel {

@@ -12,8 +12,6 @@ use crate::spec::values;
 pub(super) const MOST_TOKENS: u32 = 2_000_000;
 /// Tokens that the chat template and special tokens may add to a prompt.
 pub(super) const TEMPLATE_TOKENS: u32 = 64;
-/// Tokens that a request has beyond its shared prefix at the least.
-const BEYOND_PREFIX: u32 = 16;
 
 const SHAPE: Shape = Shape {
     known: &["fixed", "uniform", "lognormal"],
@@ -112,7 +110,7 @@ fn lognormal(node: &Node, what: &str, out: &mut Diagnostics) -> Option<Length> {
 
 /// Tokens that a request has at the least.
 fn least_input(prefix: Option<PrefixSharing>) -> u32 {
-    prefix.map_or(1, |prefix| prefix.tokens + BEYOND_PREFIX)
+    prefix.map_or(1, |prefix| prefix.tokens + PrefixSharing::BEYOND)
 }
 
 /// Tokens that an input leaves to the output in a model of this many: half of them where it has a
