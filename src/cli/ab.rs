@@ -23,7 +23,8 @@ const RETAKES: u32 = 2;
 /// Compare two targets in alternating runs
 ///
 /// Takes pairs of runs, baseline and candidate in turn (A B, B A, A B, …), looks at 3, 5, 7 and 10
-/// pairs, and stops as soon as every gated cell is decided. A side that is not named is the spec's
+/// pairs (from 5 on while no promoted session shows the machine's noise), and stops as soon as every
+/// gated cell is decided. A side that is not named is the spec's
 /// own target, so `ab` without any is the target against itself.
 #[derive(Debug, Args)]
 #[command(after_help = "\
