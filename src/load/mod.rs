@@ -24,6 +24,7 @@ mod supply;
 mod target;
 mod window;
 
+pub use cpu::CpuAllowance;
 pub use driver::{StageJob, StartError, run_stage};
 pub use endpoint::{ClientError, Endpoint};
 pub use event::{Live, LoadEvent};

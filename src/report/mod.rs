@@ -7,8 +7,10 @@
 mod build;
 mod cells;
 mod conditions;
+pub mod doctor;
 mod engine;
 mod escape;
+mod fit;
 mod headline;
 pub mod json;
 pub mod markdown;

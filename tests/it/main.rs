@@ -6,6 +6,7 @@ mod ab;
 mod baseline;
 mod check;
 mod compare;
+mod doctor;
 mod help;
 mod hostile_files;
 mod hostile_servers;
