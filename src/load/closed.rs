@@ -93,7 +93,8 @@ impl Users {
         let users = Arc::new(self);
         let mut tasks = JoinSet::new();
         for user in 0..users.ramp.users {
-            tasks.spawn(Arc::clone(&users).user(user));
+            let lane = users.dispatch.client.lanes().of(user as usize);
+            tasks.spawn_on(Arc::clone(&users).user(user), lane.runtime());
         }
         tasks
     }
@@ -105,6 +106,7 @@ impl Users {
             _ = window.wait_for(|bounds| bounds.halted) => return,
         }
         let clock = self.dispatch.clock;
+        let lane = self.dispatch.client.lanes().of(user as usize);
         let mut is_new = true;
         let mut due = None;
         while let Some(turn) = self.turns.next(is_new, due, clock) {
@@ -115,7 +117,11 @@ impl Users {
             let Some(prepared) = supply.next().await else {
                 return;
             };
-            let done = self.dispatch.depart(prepared, turn.scheduled).fly().await;
+            let done = self
+                .dispatch
+                .depart(lane, prepared, turn.scheduled)
+                .fly()
+                .await;
             if user == 0 && is_new {
                 self.ramp
                     .first_ended(turn.scheduled, clock.now(), self.think);

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use tokio::sync::mpsc::UnboundedSender;
-
 use super::clock::Clock;
 use super::http::{Client, Ended, Exchange, Ready};
+use super::inbox::Inbox;
+use super::lane::Lane;
 use super::limits::Limits;
 use super::supply::Prepared;
 use super::window::Window;
@@ -24,7 +24,7 @@ pub(super) struct Dispatch {
     pub(super) clock: Clock,
     pub(super) timeouts: Timeouts,
     pub(super) window: Arc<Window>,
-    pub(super) records: UnboundedSender<RequestRecord>,
+    pub(super) inbox: Inbox,
     pub(super) level: Level,
 }
 
@@ -54,8 +54,13 @@ impl Level {
 }
 
 impl Dispatch {
-    /// Counts a request as in flight, now; [`Flight::fly`] sends it.
-    pub(super) fn depart(self: &Arc<Self>, prepared: Prepared, scheduled: Nanos) -> Flight {
+    /// Counts a request as in flight, now; [`Flight::fly`] sends it, on its lane.
+    pub(super) fn depart(
+        self: &Arc<Self>,
+        lane: &Arc<Lane>,
+        prepared: Prepared,
+        scheduled: Nanos,
+    ) -> Flight {
         let in_flight = self.level.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         self.level.sent.fetch_add(1, Ordering::Relaxed);
         if self.window.bounds().contains(self.clock.now()) {
@@ -70,6 +75,7 @@ impl Dispatch {
         };
         Flight {
             dispatch: Arc::clone(self),
+            lane: Arc::clone(lane),
             planned: prepared.planned,
             scheduled,
             request: Some(prepared.request),
@@ -85,15 +91,10 @@ impl Dispatch {
 
     /// Records a request that was due and could not be sent.
     pub(super) fn unsent(&self, planned: PlannedRequest, scheduled: Nanos) {
-        self.report(RequestRecord {
+        self.inbox.put(RequestRecord {
             outcome: Outcome::Unsent,
             ..self.record(planned, scheduled)
         });
-    }
-
-    fn report(&self, record: RequestRecord) {
-        // Without a receiver the stage was given up, and nobody wants records.
-        let _ = self.records.send(record);
     }
 
     fn record(&self, planned: PlannedRequest, scheduled: Nanos) -> RequestRecord {
@@ -142,6 +143,7 @@ impl Dispatch {
 #[derive(Debug)]
 pub(super) struct Flight {
     dispatch: Arc<Dispatch>,
+    lane: Arc<Lane>,
     planned: PlannedRequest,
     scheduled: Nanos,
     request: Option<Ready>,
@@ -152,20 +154,20 @@ impl Flight {
     /// Sends the request, reads its answer and leaves the record; then frees its connection. Returns
     /// when the answer ended.
     pub(super) async fn fly(mut self) -> Nanos {
-        let dispatch = Arc::clone(&self.dispatch);
+        let (dispatch, lane) = (Arc::clone(&self.dispatch), Arc::clone(&self.lane));
         let limits = dispatch.limits(&self.planned);
         let (Some(request), Some(exchange)) = (self.request.take(), &mut self.exchange) else {
             return dispatch.clock.now();
         };
         let ended = dispatch
             .client
-            .exchange(request, limits, dispatch.clock, exchange)
+            .exchange(&lane, request, limits, dispatch.clock, exchange)
             .await;
         match ended {
             Ended::Answer { end, tail } => {
                 let done = self.land(end, None);
                 if let Some(tail) = tail {
-                    tail.drain().await;
+                    dispatch.client.drain(&lane, tail).await;
                 }
                 done
             }
@@ -186,7 +188,7 @@ impl Flight {
         };
         let seen = exchange.answer.end(now, end, pinned);
         dispatch.level.in_flight.fetch_sub(1, Ordering::Relaxed);
-        dispatch.report(RequestRecord {
+        dispatch.inbox.put(RequestRecord {
             sent: exchange.sent,
             headers: exchange.headers,
             first_answer: seen.first_answer,

@@ -1,14 +1,13 @@
 //! Open loop: requests leave by the clock, whatever the server does.
 //!
 //! A thread of its own sleeps until each instant of the absolute schedule and hands the request to
-//! the runtime; so no answer, and no work of the runtime, delays a send. The runtime's own timers
+//! the next lane; so no answer delays a send. The runtime's own timers
 //! would not do: they count in milliseconds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 
-use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
@@ -42,7 +41,6 @@ impl Pacer {
             .chain(&schedule.measured)
             .copied()
             .collect();
-        let runtime = Handle::current();
         let (hand_over, handed_over) = oneshot::channel();
         let dropped = Arc::new(AtomicBool::new(false));
         let has_dropped = Arc::clone(&dropped);
@@ -52,7 +50,7 @@ impl Pacer {
                 sharpen_sleep();
                 let stopped =
                     || has_dropped.load(Ordering::Relaxed) || dispatch.window.bounds().halted;
-                let tasks = pace(&dispatch, &instants, in_flight, requests, &runtime, stopped);
+                let tasks = pace(&dispatch, &instants, in_flight, requests, stopped);
                 let _ = hand_over.send(tasks);
             })?;
         Ok(Self {
@@ -90,11 +88,10 @@ fn pace(
     instants: &[Nanos],
     in_flight: u32,
     mut requests: mpsc::Receiver<Prepared>,
-    runtime: &Handle,
     stopped: impl Fn() -> bool,
 ) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
-    for &due in instants {
+    for (number, &due) in instants.iter().enumerate() {
         let Some(prepared) = requests.blocking_recv() else {
             break;
         };
@@ -112,12 +109,13 @@ fn pace(
             dispatch.unsent(prepared.planned, due);
             continue;
         }
-        let flight = dispatch.depart(prepared, due);
+        let lane = dispatch.client.lanes().of(number);
+        let flight = dispatch.depart(lane, prepared, due);
         tasks.spawn_on(
             async move {
                 flight.fly().await;
             },
-            runtime,
+            lane.runtime(),
         );
         while tasks.try_join_next().is_some() {}
     }
