@@ -16,6 +16,7 @@ pub mod json;
 pub mod markdown;
 mod model;
 mod outcomes;
+mod remarks;
 pub mod run;
 mod setup;
 mod span;

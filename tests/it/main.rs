@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod doctor;
 mod help;
+mod honesty;
 mod hostile_files;
 mod hostile_servers;
 mod run;
