@@ -29,6 +29,7 @@ mod target;
 mod tls;
 mod window;
 
+pub use cpu::CpuAllowance;
 pub use driver::{StageJob, StartError, run_stage};
 pub use endpoint::{ClientError, Endpoint};
 pub use event::{Live, LoadEvent};
