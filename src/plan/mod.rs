@@ -10,7 +10,7 @@ mod words;
 pub use arrival::Schedule;
 pub use calibration::{CalibrationSource, PromptCalibration};
 pub use prompt::{Prompt, Prompter, Salt, calibration_texts};
-pub use request::{Phase, PlannedRequest, Prefix};
+pub use request::{Phase, PlannedRequest, Prefix, Turn};
 
 use crate::ident::Digest;
 use crate::spec::{Arrival, Class, Extent, Replay, Spec, Stage};

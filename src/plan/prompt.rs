@@ -179,6 +179,8 @@ mod tests {
             phase: Phase::Measured,
             number,
             class: 0,
+            tenant: None,
+            turn: None,
             input_tokens: 104,
             output_tokens: 8,
             output_length: crate::spec::OutputLength::Pinned,

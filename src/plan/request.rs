@@ -25,6 +25,12 @@ pub struct PlannedRequest {
     pub number: u32,
     /// Index of the class in the workload.
     pub class: u32,
+    /// Number of the tenant that it belongs to, where the workload has tenants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<u32>,
+    /// Its place in a conversation, where the stage has conversations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Turn>,
     /// Input length in tokens, prefix included.
     pub input_tokens: u32,
     /// Output length in tokens; the most there may be where it is natural.
@@ -35,6 +41,15 @@ pub struct PlannedRequest {
     pub prefix: Option<Prefix>,
     /// How long after the send its client gives it up.
     pub cancel_after: Option<Nanos>,
+}
+
+/// The place of a request in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Turn {
+    /// The conversation's number in the stage.
+    pub conversation: u32,
+    /// Which of its turns, from 1.
+    pub number: u32,
 }
 
 /// A shared text.
@@ -78,6 +93,8 @@ impl PlannedRequest {
             phase,
             number,
             class: class as u32,
+            tenant: None,
+            turn: None,
             input_tokens: input_tokens.max(least),
             output_tokens,
             output_length: *output_length,
@@ -109,6 +126,8 @@ impl PlannedRequest {
             phase,
             number,
             class: row.class,
+            tenant: None,
+            turn: None,
             input_tokens: row.input_tokens,
             output_tokens: match class.output_length {
                 OutputLength::Pinned => row.output_tokens,
