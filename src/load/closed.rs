@@ -7,7 +7,9 @@ use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 
 use super::clock::Clock;
-use super::dispatch::Dispatch;
+use super::conversation::NextTurn;
+use super::dispatch::{Dispatch, Landing};
+use super::kitchen::Kitchen;
 use super::supply::Supply;
 use super::window::{Bounds, Window};
 use crate::plan::Phase;
@@ -25,7 +27,8 @@ pub(super) struct Users {
     pub(super) warmup: Supply,
     pub(super) measured: Supply,
     pub(super) ramp: Ramp,
-    /// From the end of an answer to its user's next request.
+    pub(super) kitchen: Kitchen,
+    /// From the end of an answer to its user's next request on average.
     pub(super) think: Nanos,
 }
 
@@ -107,22 +110,37 @@ impl Users {
         let clock = self.dispatch.clock;
         let mut is_new = true;
         let mut due = None;
+        let mut conversation: Option<NextTurn> = None;
         while let Some(turn) = self.turns.next(is_new, due, clock) {
-            let supply = match turn.phase {
-                Phase::Warmup => &self.warmup,
-                Phase::Measured => &self.measured,
+            let next = match (conversation.take(), turn.phase) {
+                (Some(next), phase) => Some(next.prepared(phase, &self.kitchen)),
+                (None, Phase::Warmup) => self.warmup.next().await,
+                (None, Phase::Measured) => self.measured.next().await,
             };
-            let Some(prepared) = supply.next().await else {
+            let Some(mut prepared) = next else {
                 return;
             };
-            let done = self.dispatch.depart(prepared, turn.scheduled).fly().await;
+            let planned = prepared.planned;
+            let goes_on = prepared.conversation.take();
+            let listens = goes_on.is_some();
+            let flight = self.dispatch.depart(prepared, turn.scheduled, listens);
+            let Landing { done, heard } = flight.fly().await;
             if user == 0 && is_new {
                 self.ramp
                     .first_ended(turn.scheduled, clock.now(), self.think);
             }
             is_new = false;
-            if self.think > Nanos::ZERO {
-                let next = done + self.think;
+            // A turn that failed ends its conversation; its user starts another.
+            conversation = goes_on
+                .zip(heard)
+                .and_then(|(conversation, heard)| conversation.answered(&heard, &self.kitchen));
+            let think = conversation
+                .as_ref()
+                .and_then(|next| next.think)
+                .unwrap_or_else(|| self.kitchen.think(&planned));
+            due = None;
+            if think > Nanos::ZERO {
+                let next = done + think;
                 // Whoever would only think past the end is done.
                 let over =
                     |bounds: &Bounds| bounds.halted || bounds.end.is_some_and(|end| end <= next);

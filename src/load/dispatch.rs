@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::clock::Clock;
+use super::conversation::Heard;
 use super::http::{Client, Ended, Exchange, Ready};
+use super::kitchen::Prepared;
 use super::limits::Limits;
-use super::supply::Prepared;
 use super::window::Window;
 use crate::plan::PlannedRequest;
 use crate::sample::{Outcome, RequestRecord, TokenSource};
@@ -55,7 +56,13 @@ impl Level {
 
 impl Dispatch {
     /// Counts a request as in flight, now; [`Flight::fly`] sends it.
-    pub(super) fn depart(self: &Arc<Self>, prepared: Prepared, scheduled: Nanos) -> Flight {
+    /// One that `listens` keeps the answer's text.
+    pub(super) fn depart(
+        self: &Arc<Self>,
+        prepared: Prepared,
+        scheduled: Nanos,
+        listens: bool,
+    ) -> Flight {
         let in_flight = self.level.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         self.level.sent.fetch_add(1, Ordering::Relaxed);
         if self.window.bounds().contains(self.clock.now()) {
@@ -68,6 +75,7 @@ impl Dispatch {
         } else {
             Answer::whole()
         };
+        let answer = if listens { answer.heard() } else { answer };
         Flight {
             dispatch: Arc::clone(self),
             planned: prepared.planned,
@@ -151,14 +159,25 @@ pub(super) struct Flight {
     exchange: Option<Exchange>,
 }
 
+/// What became of a flight.
+#[derive(Debug)]
+pub(super) struct Landing {
+    /// When the answer ended.
+    pub(super) done: Nanos,
+    /// The answer, where it ended well and a later turn may carry it.
+    pub(super) heard: Option<Heard>,
+}
+
 impl Flight {
-    /// Sends the request, reads its answer and leaves the record; then frees its connection. Returns
-    /// when the answer ended.
-    pub(super) async fn fly(mut self) -> Nanos {
+    /// Sends the request, reads its answer and leaves the record; then frees its connection.
+    pub(super) async fn fly(mut self) -> Landing {
         let dispatch = Arc::clone(&self.dispatch);
         let limits = dispatch.limits(&self.planned);
         let (Some(request), Some(exchange)) = (self.request.take(), &mut self.exchange) else {
-            return dispatch.clock.now();
+            return Landing {
+                done: dispatch.clock.now(),
+                heard: None,
+            };
         };
         let ended = dispatch
             .client
@@ -166,28 +185,39 @@ impl Flight {
             .await;
         match ended {
             Ended::Answer { end, tail } => {
-                let done = self.land(end, None);
+                let landing = self.land(end, None);
                 if let Some(tail) = tail {
                     tail.drain().await;
                 }
-                done
+                landing
             }
             Ended::Failure { outcome, text } => self.land(End::Broken(text), Some(outcome)),
         }
     }
 
-    /// Leaves the record, and does nothing the second time; returns when the answer ended.
-    fn land(&mut self, end: End, failure: Option<Outcome>) -> Nanos {
+    /// Leaves the record, and does nothing the second time.
+    fn land(&mut self, end: End, failure: Option<Outcome>) -> Landing {
         let dispatch = &self.dispatch;
         let now = dispatch.clock.now();
         let Some(exchange) = self.exchange.take() else {
-            return now;
+            return Landing {
+                done: now,
+                heard: None,
+            };
         };
         let pinned = match self.planned.output_length {
             OutputLength::Pinned => Some(self.planned.output_tokens),
             OutputLength::Natural => None,
         };
-        let seen = exchange.answer.end(now, end, pinned);
+        let mut seen = exchange.answer.end(now, end, pinned);
+        let outcome = failure.unwrap_or(seen.outcome);
+        let landing = Landing {
+            done: seen.done.unwrap_or(now),
+            heard: match outcome {
+                Outcome::Completed | Outcome::Truncated => Heard::of(&mut seen),
+                _ => None,
+            },
+        };
         dispatch.level.in_flight.fetch_sub(1, Ordering::Relaxed);
         dispatch.report(RequestRecord {
             sent: exchange.sent,
@@ -202,11 +232,11 @@ impl Flight {
             cached_tokens: seen.cached_tokens,
             resent: exchange.resent,
             bytes: seen.bytes + exchange.error_bytes,
-            outcome: failure.unwrap_or(seen.outcome),
+            outcome,
             error: seen.error.map(|text| dispatch.client.clean(&text)),
             ..dispatch.record(self.planned, self.scheduled)
         });
-        seen.done.unwrap_or(now)
+        landing
     }
 }
 

@@ -16,9 +16,10 @@ use super::errors::ErrorWatch;
 use super::event::{Live, LoadEvent, Recent};
 use super::health::LoopLag;
 use super::http::Client;
+use super::kitchen::Kitchen;
 use super::open::Pacer;
 use super::stop::Stop;
-use super::supply::{Kitchen, Supply};
+use super::supply::Supply;
 use super::target::Lifeline;
 use super::window::{Bounds, Window};
 use crate::plan::{Phase, Plan, Prompter};
@@ -196,15 +197,17 @@ impl Running {
                 level: Level::default(),
             })
         };
-        let numbered = |phase, count: u32| (0..count).map(move |number| (phase, number));
         let (dispatch, arrivals) = match (schedule, &stage.arrival) {
             (Some(schedule), _) => {
-                let warmup = numbered(Phase::Warmup, schedule.warmup.len() as u32);
-                let measured = numbered(Phase::Measured, schedule.measured.len() as u32);
-                let supply = Supply::start(kitchen, 0, warmup.chain(measured)).await?;
+                let phases = [
+                    (Phase::Warmup, schedule.warmup.len() as u32),
+                    (Phase::Measured, schedule.measured.len() as u32),
+                ];
+                let supply = Supply::start(kitchen.clone(), 0, &phases).await?;
                 let dispatch = dispatch(&window);
                 let pacer = Pacer::start(
                     Arc::clone(&dispatch),
+                    kitchen,
                     schedule,
                     stage.in_flight,
                     supply.blocking(),
@@ -216,10 +219,10 @@ impl Running {
                     Extent::Requests(count) => count,
                     Extent::Duration(_) => u32::MAX,
                 };
-                let warmup = numbered(Phase::Warmup, u32::MAX);
-                let warmup = Supply::start(kitchen.clone(), users, warmup).await?;
-                let measured = numbered(Phase::Measured, count);
-                let measured = Supply::start(kitchen, users, measured).await?;
+                let warmup = [(Phase::Warmup, u32::MAX)];
+                let warmup = Supply::start(kitchen.clone(), users, &warmup).await?;
+                let measured = [(Phase::Measured, count)];
+                let measured = Supply::start(kitchen.clone(), users, &measured).await?;
                 let rules = Rules {
                     users,
                     warmup: stage.warmup,
@@ -232,7 +235,8 @@ impl Running {
                     warmup,
                     measured,
                     ramp: Ramp::new(users, ramp),
-                    think,
+                    kitchen,
+                    think: think.mean(),
                 };
                 (dispatch, Arrivals::new(None, users.start()))
             }

@@ -221,7 +221,7 @@ impl Client {
             return refused(response, seen).await;
         }
         if seen.answer.is_stream() && is_json(&response) {
-            seen.answer = Answer::whole();
+            seen.answer = seen.answer.as_whole();
         }
         loop {
             // The timer stands at the limit that was nearest when it was set. The first token may

@@ -4,6 +4,7 @@
 //! the runtime; so no answer, and no work of the runtime, delays a send. The runtime's own timers
 //! would not do: they count in milliseconds.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
@@ -12,9 +13,10 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::dispatch::Dispatch;
-use super::supply::Prepared;
-use crate::plan::Schedule;
+use super::conversation::NextTurn;
+use super::dispatch::{Dispatch, Landing};
+use super::kitchen::{Kitchen, Prepared};
+use crate::plan::{Phase, Schedule};
 use crate::unit::Nanos;
 
 /// The thread that paces sends; it sends nothing more once this is dropped.
@@ -29,9 +31,11 @@ pub(super) struct Pacer {
 impl Pacer {
     /// Starts to send by this schedule. `in_flight` is the cap: a request due at it is `unsent`.
     ///
-    /// The requests come in the schedule's order, its warm-up first.
+    /// The requests come in the schedule's order, its warm-up first. Those that follow on an answer
+    /// are due when their user has thought, as long as that is within the window.
     pub(super) fn start(
         dispatch: Arc<Dispatch>,
+        kitchen: Kitchen,
         schedule: &Schedule,
         in_flight: u32,
         requests: mpsc::Receiver<Prepared>,
@@ -42,18 +46,32 @@ impl Pacer {
             .chain(&schedule.measured)
             .copied()
             .collect();
-        let runtime = Handle::current();
         let (hand_over, handed_over) = oneshot::channel();
         let dropped = Arc::new(AtomicBool::new(false));
-        let has_dropped = Arc::clone(&dropped);
+        let (sender, follow_ups) = std::sync::mpsc::channel();
+        let pacing = Pacing {
+            starts: Starts {
+                instants: instants.into_iter(),
+                requests,
+            },
+            window_start: schedule.window_start,
+            window_end: schedule.window_end,
+            in_flight,
+            kitchen,
+            runtime: Handle::current(),
+            dropped: Arc::clone(&dropped),
+            tasks: JoinSet::new(),
+            going_on: 0,
+            follow_ups,
+            sender,
+            waiting: BTreeMap::new(),
+            dispatch,
+        };
         let thread = std::thread::Builder::new()
             .name("pace".to_owned())
             .spawn(move || {
                 sharpen_sleep();
-                let stopped =
-                    || has_dropped.load(Ordering::Relaxed) || dispatch.window.bounds().halted;
-                let tasks = pace(&dispatch, &instants, in_flight, requests, &runtime, stopped);
-                let _ = hand_over.send(tasks);
+                let _ = hand_over.send(pacing.run());
             })?;
         Ok(Self {
             thread: thread.thread().clone(),
@@ -85,43 +103,124 @@ impl Drop for Pacer {
     }
 }
 
-fn pace(
-    dispatch: &Arc<Dispatch>,
-    instants: &[Nanos],
-    in_flight: u32,
-    mut requests: mpsc::Receiver<Prepared>,
-    runtime: &Handle,
-    stopped: impl Fn() -> bool,
-) -> JoinSet<()> {
-    let mut tasks = JoinSet::new();
-    for &due in instants {
-        let Some(prepared) = requests.blocking_recv() else {
-            break;
-        };
-        loop {
-            if stopped() {
-                return tasks;
-            }
-            let now = dispatch.clock.now();
-            if now >= due {
-                break;
-            }
-            std::thread::park_timeout(due.since(now).to_duration());
-        }
-        if dispatch.level.in_flight() >= in_flight {
-            dispatch.unsent(prepared.planned, due);
-            continue;
-        }
-        let flight = dispatch.depart(prepared, due);
-        tasks.spawn_on(
-            async move {
-                flight.fly().await;
-            },
-            runtime,
-        );
-        while tasks.try_join_next().is_some() {}
+/// Where sessions start: instants, and the first request of each.
+struct Starts {
+    instants: std::vec::IntoIter<Nanos>,
+    requests: mpsc::Receiver<Prepared>,
+}
+
+impl Iterator for Starts {
+    type Item = (Nanos, Prepared);
+
+    fn next(&mut self) -> Option<(Nanos, Prepared)> {
+        self.instants.next().zip(self.requests.blocking_recv())
     }
-    tasks
+}
+
+/// A turn that follows on an answer, and the instant at which it is due.
+type FollowUp = (Nanos, NextTurn);
+
+/// What the pacing thread works with.
+struct Pacing {
+    dispatch: Arc<Dispatch>,
+    kitchen: Kitchen,
+    runtime: Handle,
+    dropped: Arc<AtomicBool>,
+    starts: Starts,
+    window_start: Nanos,
+    window_end: Nanos,
+    in_flight: u32,
+    tasks: JoinSet<()>,
+    /// Requests in flight on whose answer another turn may follow: each tells once.
+    going_on: usize,
+    follow_ups: std::sync::mpsc::Receiver<Option<FollowUp>>,
+    sender: std::sync::mpsc::Sender<Option<FollowUp>>,
+    /// Turns by the instant at which they are due, and by when they were known.
+    waiting: BTreeMap<(Nanos, u64), NextTurn>,
+}
+
+impl Pacing {
+    /// Sends until nothing more is due; leaves what is in flight then.
+    fn run(mut self) -> JoinSet<()> {
+        let mut known = 0;
+        let mut start = self.starts.next();
+        loop {
+            for follow_up in self.follow_ups.try_iter() {
+                self.going_on -= 1;
+                if let Some((due, turn)) = follow_up.filter(|(due, _)| *due < self.window_end) {
+                    self.waiting.insert((due, known), turn);
+                    known += 1;
+                }
+            }
+            let started = start.as_ref().map(|(due, _)| *due);
+            let followed = self.waiting.first_key_value().map(|((due, _), _)| *due);
+            let due = match (started, followed) {
+                (None, None) if self.going_on == 0 => return self.tasks,
+                (None, None) => self.window_end,
+                (started, followed) => started
+                    .into_iter()
+                    .chain(followed)
+                    .fold(self.window_end, Nanos::min),
+            };
+            if self.dropped.load(Ordering::Relaxed) || self.dispatch.window.bounds().halted {
+                return self.tasks;
+            }
+            let now = self.dispatch.clock.now();
+            if now < due {
+                std::thread::park_timeout(due.since(now).to_duration());
+                continue;
+            }
+            if followed == Some(due) && started != Some(due) {
+                if let Some((_, turn)) = self.waiting.pop_first() {
+                    let phase = if due < self.window_start {
+                        Phase::Warmup
+                    } else {
+                        Phase::Measured
+                    };
+                    self.send(due, turn.prepared(phase, &self.kitchen));
+                }
+            } else if let Some((due, prepared)) = start.take() {
+                self.send(due, prepared);
+                start = self.starts.next();
+            } else {
+                // Whatever follows now would be due past the window.
+                return self.tasks;
+            }
+        }
+    }
+
+    fn send(&mut self, due: Nanos, mut prepared: Prepared) {
+        if self.dispatch.level.in_flight() >= self.in_flight {
+            self.dispatch.unsent(prepared.planned, due);
+            return;
+        }
+        let conversation = prepared.conversation.take();
+        let flight = self.dispatch.depart(prepared, due, conversation.is_some());
+        match conversation {
+            None => {
+                let task = async move {
+                    flight.fly().await;
+                };
+                self.tasks.spawn_on(task, &self.runtime);
+            }
+            Some(conversation) => {
+                self.going_on += 1;
+                let (kitchen, sender) = (self.kitchen.clone(), self.sender.clone());
+                let pacer = std::thread::current();
+                let task = async move {
+                    let Landing { done, heard } = flight.fly().await;
+                    let next = heard.and_then(|heard| conversation.answered(&heard, &kitchen));
+                    let follow_up =
+                        next.map(|turn| (done + turn.think.unwrap_or(Nanos::ZERO), turn));
+                    // Where nobody hears it, the stage sends nothing more.
+                    let _ = sender.send(follow_up);
+                    pacer.unpark();
+                };
+                self.tasks.spawn_on(task, &self.runtime);
+            }
+        }
+        while self.tasks.try_join_next().is_some() {}
+    }
 }
 
 /// Asks the kernel not to round this thread's sleeps: Linux adds up to 50 µs by default. Where it

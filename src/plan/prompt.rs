@@ -75,11 +75,7 @@ impl Prompter {
     /// the last perhaps in part: equal ids are equal texts, each with a salt of its own before it,
     /// for any of them may come first. What they leave of the input is text of its own.
     pub fn prompt(&self, stage: &str, request: &PlannedRequest, blocks: &[u64]) -> Prompt {
-        let phase = match request.phase {
-            Phase::Warmup => "warmup",
-            Phase::Measured => "measured",
-        };
-        let place = format!("{stage}/{phase}/{}", request.number);
+        let place = place(stage, request);
         let total = f64::from(request.input_tokens) - self.calibration.overhead_tokens;
         match request.prefix {
             None => {
@@ -99,6 +95,17 @@ impl Prompter {
                 }
             }
         }
+    }
+
+    /// What the user of a conversation says in a later turn. It follows on the history, which is
+    /// salted already, so it is the same text in every run.
+    pub fn later(&self, stage: &str, request: &PlannedRequest) -> String {
+        // Its place in the chat template takes what a whole chat of one message takes.
+        let total = f64::from(request.input_tokens) - self.calibration.overhead_tokens;
+        let place = format!("text/{}", place(stage, request));
+        let mut body = Draws::new(&self.seed, &place, 0);
+        let words = self.calibration.words(total);
+        text((0..words).map(|_| WORDS[body.below(WORDS.len() as u64) as usize]))
     }
 
     /// So many words, the first of them from blocks.
@@ -132,6 +139,19 @@ impl Prompter {
             };
             WORDS[draws.below(WORDS.len() as u64) as usize]
         }))
+    }
+}
+
+/// What tells the text of a request from every other: its conversation and turn, or its phase and
+/// number.
+fn place(stage: &str, request: &PlannedRequest) -> String {
+    let phase = match request.phase {
+        Phase::Warmup => "warmup",
+        Phase::Measured => "measured",
+    };
+    match request.turn {
+        Some(turn) => format!("{stage}/conversation/{}/{}", turn.conversation, turn.number),
+        None => format!("{stage}/{phase}/{}", request.number),
     }
 }
 

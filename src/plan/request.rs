@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::draw::{bucket, given_up, length, pick, shared};
 use super::seed::Draws;
-use crate::spec::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, ReplayRow};
+use crate::spec::{Bucket, Class, OutputLength, PrefixSharing, ReplayRow};
 use crate::unit::Nanos;
 
 /// Part of a stage that a request belongs to, by its `scheduled` instant.
@@ -31,7 +32,8 @@ pub struct PlannedRequest {
     /// Its place in a conversation, where the stage has conversations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
-    /// Input length in tokens, prefix included.
+    /// Input length in tokens, prefix included; of a later turn, what its user says then, to which
+    /// the history comes on top.
     pub input_tokens: u32,
     /// Output length in tokens; the most there may be where it is natural.
     pub output_tokens: u32,
@@ -79,11 +81,7 @@ impl PlannedRequest {
             output_length,
             ..
         } = &classes[class];
-        let bucket = match lengths.as_slice() {
-            [bucket] => bucket,
-            buckets => &buckets[pick(&mut draws, buckets, |bucket| bucket.weight)],
-        };
-        let Bucket { input, output, .. } = *bucket;
+        let Bucket { input, output, .. } = *bucket(&mut draws, lengths);
         let input_tokens = length(&mut draws, input);
         let output_tokens = length(&mut draws, output);
         let prefix = prefix.and_then(|sharing| shared(&mut draws, sharing));
@@ -151,49 +149,10 @@ fn draws(seed: u64, stage: &str, phase: Phase, number: u32) -> Draws {
     Draws::new(&seed.to_string(), &purpose, u64::from(number))
 }
 
-fn shared(draws: &mut Draws, sharing: PrefixSharing) -> Option<Prefix> {
-    let (carries, group) = (draws.unit(), draws.below(u64::from(sharing.groups)));
-    (carries < sharing.share).then_some(Prefix {
-        group: group as u32,
-        tokens: sharing.tokens,
-    })
-}
-
-fn given_up(draws: &mut Draws, cancel: Cancel) -> Option<Nanos> {
-    (draws.unit() < cancel.share).then_some(cancel.after)
-}
-
-/// The index of one of these, by weight.
-fn pick<T>(draws: &mut Draws, among: &[T], weight: impl Fn(&T) -> f64) -> usize {
-    let total: f64 = among.iter().map(&weight).sum();
-    let mut rest = draws.unit() * total;
-    for (index, one) in among.iter().enumerate() {
-        rest -= weight(one);
-        if rest < 0.0 {
-            return index;
-        }
-    }
-    among.len() - 1
-}
-
-fn length(draws: &mut Draws, length: Length) -> u32 {
-    match length {
-        Length::Fixed(tokens) => tokens,
-        Length::Uniform { low, high } => low + draws.below(u64::from(high - low) + 1) as u32,
-        Length::Lognormal { p50, p95, max } => {
-            // The 95th percentile of the standard normal.
-            const Z95: f64 = 1.644_853_626_951_472_2;
-            let sigma = libm::log(p95 / p50) / Z95;
-            let tokens = p50 * libm::exp(sigma * draws.normal());
-            // `as` saturates, so a far tail cannot wrap.
-            (tokens.round() as u32).clamp(1, max)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::{Cancel, Length};
 
     fn class(name: &str, weight: f64, input: Length) -> Class {
         Class {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::model::Slo;
+use super::think::Think;
 use crate::ident::Name;
 use crate::unit::Nanos;
 
@@ -11,7 +12,8 @@ use crate::unit::Nanos;
 pub struct Class {
     /// The class's name.
     pub name: Name,
-    /// Its share of requests is its weight over the sum of weights; above zero.
+    /// Its share of conversations is its weight over the sum of weights; a request that stands alone
+    /// is one. Above zero.
     pub weight: f64,
     /// The lengths; at least one bucket.
     pub lengths: Vec<Bucket>,
@@ -21,6 +23,9 @@ pub struct Class {
     pub prefix: Option<PrefixSharing>,
     /// Requests that their client gives up.
     pub cancel: Option<Cancel>,
+    /// How its conversations go; `None` where each request stands alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Turns>,
     /// Per-request limits; empty where the class has none.
     pub slo: Slo,
 }
@@ -39,6 +44,7 @@ impl Class {
             output_length: OutputLength::Pinned,
             prefix: None,
             cancel: None,
+            turns: None,
             slo: Slo::new(),
         }
     }
@@ -48,6 +54,11 @@ impl Class {
         let total: f64 = self.lengths.iter().map(|bucket| bucket.weight).sum();
         let weighted = |bucket: &Bucket| bucket.weight * bucket.output.mean();
         self.lengths.iter().map(weighted).sum::<f64>() / total
+    }
+
+    /// Requests of a conversation on average; one where each request stands alone.
+    pub fn mean_turns(&self) -> f64 {
+        self.turns.map_or(1.0, |turns| turns.count.mean())
     }
 
     /// The largest output length that can be drawn, in tokens.
@@ -143,6 +154,18 @@ pub struct PrefixSharing {
 impl PrefixSharing {
     /// Tokens that a request has beyond its shared prefix at the least, so that it stays distinct.
     pub const BEYOND: u32 = 16;
+}
+
+/// Conversations: requests of one user whose history each later one carries.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Turns {
+    /// How many turns; at least one.
+    pub count: Length,
+    /// From the end of an answer to the next turn; `None` leaves it to the stage.
+    pub think: Option<Think>,
+    /// Tokens that the model takes, where they are pinned: a conversation ends before the turn that
+    /// would not fit.
+    pub room: Option<u32>,
 }
 
 /// Some clients go away before they have their whole answer.

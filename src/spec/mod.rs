@@ -17,6 +17,7 @@ mod node;
 mod rate;
 mod replay;
 mod select;
+mod think;
 mod values;
 mod variables;
 mod yaml;
@@ -28,7 +29,7 @@ mod tests;
 
 use crate::diag::{Diagnostic, Source};
 
-pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing};
+pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Turns};
 pub use limit::{Limit, LimitText};
 pub use lower::{base_url, looks};
 pub use model::{
@@ -38,6 +39,7 @@ pub use model::{
 pub use rate::RateProfile;
 pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp, TraceAsk, TraceText, Traces};
 pub use select::SelectError;
+pub use think::Think;
 
 /// This version, which `requires` in a spec is held against.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

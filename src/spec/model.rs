@@ -8,6 +8,7 @@ use super::class::Class;
 use super::limit::Limit;
 use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
+use super::think::Think;
 use crate::ident::{Digest, Name};
 use crate::metric::Cell;
 use crate::provenance::{Declared, PinPath};
@@ -227,7 +228,7 @@ pub enum Arrival {
         /// request's latency.
         ramp: Option<Nanos>,
         /// From the end of an answer to its user's next request.
-        think: Nanos,
+        think: Think,
     },
     /// By the clock, whatever the server does.
     Open {

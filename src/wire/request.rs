@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::plan::Prompt;
+use super::transcript::Transcript;
 use crate::spec::{Api, OutputLength};
 
 /// What all requests of a run share, written once.
@@ -72,34 +72,16 @@ impl RequestTemplate {
         self.streams
     }
 
-    /// The body of one request. A shared prefix is the system message of a chat, and precedes the
-    /// prompt of a completion.
-    pub fn body(&self, prompt: &Prompt, max_tokens: u32, output_length: OutputLength) -> Vec<u8> {
-        let system = prompt.system.as_deref();
-        let text = system.map_or(0, str::len) + prompt.user.len();
-        // Plain words need no escapes; the rest is field names and a number.
-        let mut body = Vec::with_capacity(self.head.len() + text + 128);
+    /// The body of one request.
+    pub fn body(
+        &self,
+        transcript: &Transcript,
+        max_tokens: u32,
+        output_length: OutputLength,
+    ) -> Vec<u8> {
+        let mut body = Vec::with_capacity(self.head.len() + transcript.len() + 96);
         body.extend_from_slice(&self.head);
-        match self.api {
-            Api::Chat => {
-                body.extend_from_slice(b",\"messages\":[");
-                if let Some(system) = system {
-                    body.extend_from_slice(b"{\"role\":\"system\",\"content\":");
-                    write_string(&mut body, system);
-                    body.extend_from_slice(b"},");
-                }
-                body.extend_from_slice(b"{\"role\":\"user\",\"content\":");
-                write_string(&mut body, &prompt.user);
-                body.extend_from_slice(b"}]");
-            }
-            Api::Completions => {
-                body.extend_from_slice(b",\"prompt\":");
-                match system {
-                    Some(system) => write_string(&mut body, &format!("{system} {}", prompt.user)),
-                    None => write_string(&mut body, &prompt.user),
-                }
-            }
-        }
+        transcript.write(&mut body);
         body.extend_from_slice(b",\"max_tokens\":");
         body.extend_from_slice(max_tokens.to_string().as_bytes());
         if output_length == OutputLength::Pinned {
@@ -110,13 +92,10 @@ impl RequestTemplate {
     }
 }
 
-fn write_string(body: &mut Vec<u8>, text: &str) {
-    serde_json::to_writer(body, text).expect("a string has a JSON form and a vector takes it");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Prompt;
 
     fn prompt(system: Option<&str>) -> Prompt {
         Prompt {
@@ -125,8 +104,12 @@ mod tests {
         }
     }
 
+    fn first(template: &RequestTemplate, system: Option<&str>) -> Transcript {
+        Transcript::new(template.api(), &prompt(system))
+    }
+
     fn parsed(template: &RequestTemplate, system: Option<&str>) -> Value {
-        let body = template.body(&prompt(system), 24, OutputLength::Pinned);
+        let body = template.body(&first(template, system), 24, OutputLength::Pinned);
         serde_json::from_slice(&body).unwrap()
     }
 
@@ -152,7 +135,7 @@ mod tests {
     #[test]
     fn a_natural_length_is_only_bounded() {
         let template = RequestTemplate::new(Api::Chat, "tiny", &BTreeMap::new());
-        let body = template.body(&prompt(None), 24, OutputLength::Natural);
+        let body = template.body(&first(&template, None), 24, OutputLength::Natural);
         let body: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(
             (&body["max_tokens"], body.get("ignore_eos")),
@@ -166,6 +149,30 @@ mod tests {
         assert_eq!(parsed(&template, Some("a"))["prompt"], "a say \"ü\"\n");
         assert_eq!(parsed(&template, None)["prompt"], "say \"ü\"\n");
         assert!(parsed(&template, None).get("messages").is_none());
+    }
+
+    #[test]
+    fn a_later_turn_carries_what_was_said() {
+        let template = RequestTemplate::new(Api::Chat, "tiny", &BTreeMap::new());
+        let mut transcript = first(&template, Some("be brief"));
+        transcript.follow("\"ü\"\t", "and now?");
+        let body = template.body(&transcript, 24, OutputLength::Pinned);
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(
+            body["messages"],
+            json!([
+                {"role": "system", "content": "be brief"},
+                {"role": "user", "content": "say \"ü\"\n"},
+                {"role": "assistant", "content": "\"ü\"\t"},
+                {"role": "user", "content": "and now?"},
+            ])
+        );
+        let template = RequestTemplate::new(Api::Completions, "tiny", &BTreeMap::new());
+        let mut transcript = first(&template, Some("be brief"));
+        transcript.follow(" ü.", "and now?");
+        let body = template.body(&transcript, 24, OutputLength::Pinned);
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["prompt"], "be brief say \"ü\"\n ü.\nand now?");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::buckets::Lengths;
-use super::length;
+use super::{conversation, length};
 use crate::spec::class::{Cancel, Class, OutputLength, PrefixSharing};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
@@ -14,7 +14,7 @@ use crate::unit::Share;
 
 const SHAPE: Shape = Shape {
     known: &["seed", "output_length", "classes"],
-    later: &["dataset", "turns", "think", "tenant"],
+    later: &["tenant"],
     example: "workload: {seed: 42, classes: [{name: chat, input: 1000, output: 200}]}",
 };
 const CLASS: Shape = Shape {
@@ -28,9 +28,11 @@ const CLASS: Shape = Shape {
         "max_output",
         "prefix",
         "cancel",
+        "turns",
+        "think",
         "slo",
     ],
-    later: &["pairs", "turns", "tenant", "dataset", "quality", "think"],
+    later: &["pairs", "tenant", "dataset", "quality"],
     example: "{name: chat, weight: 8, input: 1000, output: 200, slo: {ttft: 500ms}}",
 };
 const PREFIX: Shape = Shape {
@@ -165,6 +167,9 @@ fn class(
         .optional("output_length", out, output_length)
         .ok()
         .and_then(|own| own.or(default));
+    let turns = output_length
+        .ok_or(fields::Noted)
+        .and_then(|length| conversation::turns(&fields, &whole, length, max_model_len, out));
     let buckets = prefix
         .ok()
         .zip(output_length)
@@ -184,6 +189,7 @@ fn class(
             output_length: output_length?,
             prefix: prefix.ok()?,
             cancel: cancel.ok()?,
+            turns: turns.ok()?,
             slo: slo?,
         })
     })();
