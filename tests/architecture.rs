@@ -43,7 +43,9 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("hdrhistogram", &["stats/histogram.rs"]),
     ("statrs", &["stats/"]),
     ("minijinja", &["report/engine.rs"]),
-    ("reqwest", &["load/http", "probe/client.rs"]),
+    ("reqwest", &["probe/client.rs"]),
+    ("hyper", &["load/"]),
+    ("hyper_rustls", &["load/"]),
     ("similar", &["diag/suggest.rs", "report/textdiff.rs"]),
     ("annotate_snippets", &["diag/render.rs"]),
     ("axum", &["sim/"]),
@@ -56,7 +58,7 @@ const CONFINED: &[(&str, &[&str])] = &[
         &["cli/context.rs", "compare/pairing.rs", "trace/instant.rs"],
     ),
     ("csv", &["trace/table.rs"]),
-    ("flate2", &["archive/records.rs"]),
+    ("flate2", &["archive/records.rs", "load/connection.rs"]),
     ("tokio", &["load/", "sim/", "probe/", "session/", "cli/"]),
 ];
 

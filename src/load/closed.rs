@@ -9,7 +9,6 @@ use tokio::time::sleep_until;
 use super::clock::Clock;
 use super::conversation::NextTurn;
 use super::dispatch::{Dispatch, Landing};
-use super::kitchen::Kitchen;
 use super::supply::Supply;
 use super::window::{Bounds, Window};
 use crate::plan::Phase;
@@ -27,7 +26,6 @@ pub(super) struct Users {
     pub(super) warmup: Supply,
     pub(super) measured: Supply,
     pub(super) ramp: Ramp,
-    pub(super) kitchen: Kitchen,
     /// From the end of an answer to its user's next request on average.
     pub(super) think: Nanos,
 }
@@ -96,7 +94,8 @@ impl Users {
         let users = Arc::new(self);
         let mut tasks = JoinSet::new();
         for user in 0..users.ramp.users {
-            tasks.spawn(Arc::clone(&users).user(user));
+            let lane = users.dispatch.client.lanes().of(user as usize);
+            tasks.spawn_on(Arc::clone(&users).user(user), lane.runtime());
         }
         tasks
     }
@@ -108,36 +107,32 @@ impl Users {
             _ = window.wait_for(|bounds| bounds.halted) => return,
         }
         let clock = self.dispatch.clock;
+        let lane = self.dispatch.client.lanes().of(user as usize);
+        let kitchen = &self.dispatch.kitchen;
         let mut is_new = true;
         let mut due = None;
-        let mut conversation: Option<NextTurn> = None;
+        let mut next_turn: Option<NextTurn> = None;
         while let Some(turn) = self.turns.next(is_new, due, clock) {
-            let next = match (conversation.take(), turn.phase) {
-                (Some(next), phase) => Some(next.prepared(phase, &self.kitchen)),
+            let prepared = match (next_turn.take(), turn.phase) {
+                (Some(next), phase) => Some(next.prepared(phase, kitchen)),
                 (None, Phase::Warmup) => self.warmup.next().await,
                 (None, Phase::Measured) => self.measured.next().await,
             };
-            let Some(mut prepared) = next else {
+            let Some(prepared) = prepared else {
                 return;
             };
             let planned = prepared.planned;
-            let goes_on = prepared.conversation.take();
-            let listens = goes_on.is_some();
-            let flight = self.dispatch.depart(prepared, turn.scheduled, listens);
-            let Landing { done, heard } = flight.fly().await;
+            let flight = self.dispatch.depart(lane, prepared, turn.scheduled);
+            let Landing { done, next } = flight.fly().await;
             if user == 0 && is_new {
                 self.ramp
                     .first_ended(turn.scheduled, clock.now(), self.think);
             }
             is_new = false;
-            // A turn that failed ends its conversation; its user starts another.
-            conversation = goes_on
-                .zip(heard)
-                .and_then(|(conversation, heard)| conversation.answered(&heard, &self.kitchen));
-            let think = conversation
-                .as_ref()
-                .and_then(|next| next.think)
-                .unwrap_or_else(|| self.kitchen.think(&planned));
+            let think = next.as_ref().and_then(|next| next.think);
+            let think = think.unwrap_or_else(|| kitchen.think(&planned));
+            // Without one, the user starts another conversation.
+            next_turn = next;
             due = None;
             if think > Nanos::ZERO {
                 let next = done + think;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use tokio::sync::mpsc::UnboundedSender;
-
 use super::clock::Clock;
-use super::conversation::Heard;
+use super::conversation::{Conversation, Heard, NextTurn};
 use super::http::{Client, Ended, Exchange, Ready};
-use super::kitchen::Prepared;
+use super::inbox::Inbox;
+use super::kitchen::{Kitchen, Prepared};
+use super::lane::Lane;
 use super::limits::Limits;
 use super::window::Window;
 use crate::plan::PlannedRequest;
@@ -22,10 +22,11 @@ use crate::wire::{Answer, End};
 pub(super) struct Dispatch {
     pub(super) stage: u32,
     pub(super) client: Client,
+    pub(super) kitchen: Kitchen,
     pub(super) clock: Clock,
     pub(super) timeouts: Timeouts,
     pub(super) window: Arc<Window>,
-    pub(super) records: UnboundedSender<RequestRecord>,
+    pub(super) inbox: Inbox,
     pub(super) level: Level,
 }
 
@@ -55,13 +56,12 @@ impl Level {
 }
 
 impl Dispatch {
-    /// Counts a request as in flight, now; [`Flight::fly`] sends it.
-    /// One that `listens` keeps the answer's text.
+    /// Counts a request as in flight, now; [`Flight::fly`] sends it, on its lane.
     pub(super) fn depart(
         self: &Arc<Self>,
+        lane: &Arc<Lane>,
         prepared: Prepared,
         scheduled: Nanos,
-        listens: bool,
     ) -> Flight {
         let in_flight = self.level.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         self.level.sent.fetch_add(1, Ordering::Relaxed);
@@ -75,10 +75,16 @@ impl Dispatch {
         } else {
             Answer::whole()
         };
-        let answer = if listens { answer.heard() } else { answer };
+        let answer = if prepared.conversation.is_some() {
+            answer.heard()
+        } else {
+            answer
+        };
         Flight {
             dispatch: Arc::clone(self),
+            lane: Arc::clone(lane),
             planned: prepared.planned,
+            conversation: prepared.conversation,
             scheduled,
             request: Some(prepared.request),
             exchange: Some(Exchange {
@@ -93,15 +99,10 @@ impl Dispatch {
 
     /// Records a request that was due and could not be sent.
     pub(super) fn unsent(&self, planned: PlannedRequest, scheduled: Nanos) {
-        self.report(RequestRecord {
+        self.inbox.put(RequestRecord {
             outcome: Outcome::Unsent,
             ..self.record(planned, scheduled)
         });
-    }
-
-    fn report(&self, record: RequestRecord) {
-        // Without a receiver the stage was given up, and nobody wants records.
-        let _ = self.records.send(record);
     }
 
     fn record(&self, planned: PlannedRequest, scheduled: Nanos) -> RequestRecord {
@@ -153,7 +154,9 @@ impl Dispatch {
 #[derive(Debug)]
 pub(super) struct Flight {
     dispatch: Arc<Dispatch>,
+    lane: Arc<Lane>,
     planned: PlannedRequest,
+    conversation: Option<Box<Conversation>>,
     scheduled: Nanos,
     request: Option<Ready>,
     exchange: Option<Exchange>,
@@ -164,46 +167,44 @@ pub(super) struct Flight {
 pub(super) struct Landing {
     /// When the answer ended.
     pub(super) done: Nanos,
-    /// The answer, where it ended well and a later turn may carry it.
-    pub(super) heard: Option<Heard>,
+    /// The turn that follows on the answer; none where it failed.
+    pub(super) next: Option<NextTurn>,
 }
 
 impl Flight {
     /// Sends the request, reads its answer and leaves the record; then frees its connection.
     pub(super) async fn fly(mut self) -> Landing {
-        let dispatch = Arc::clone(&self.dispatch);
+        let (dispatch, lane) = (Arc::clone(&self.dispatch), Arc::clone(&self.lane));
         let limits = dispatch.limits(&self.planned);
         let (Some(request), Some(exchange)) = (self.request.take(), &mut self.exchange) else {
-            return Landing {
-                done: dispatch.clock.now(),
-                heard: None,
-            };
+            let done = dispatch.clock.now();
+            return Landing { done, next: None };
         };
         let ended = dispatch
             .client
-            .exchange(request, limits, dispatch.clock, exchange)
+            .exchange(&lane, request, limits, dispatch.clock, exchange)
             .await;
-        match ended {
-            Ended::Answer { end, tail } => {
-                let landing = self.land(end, None);
-                if let Some(tail) = tail {
-                    tail.drain().await;
-                }
-                landing
-            }
-            Ended::Failure { outcome, text } => self.land(End::Broken(text), Some(outcome)),
+        let (end, failure, tail) = match ended {
+            Ended::Answer { end, tail } => (end, None, tail),
+            Ended::Failure { outcome, text } => (End::Broken(text), Some(outcome), None),
+        };
+        let (done, heard) = self.land(end, failure);
+        let next = heard
+            .zip(self.conversation.take())
+            .and_then(|(heard, conversation)| conversation.answered(&heard, &dispatch.kitchen));
+        if let Some(tail) = tail {
+            dispatch.client.drain(&lane, tail).await;
         }
+        Landing { done, next }
     }
 
-    /// Leaves the record, and does nothing the second time.
-    fn land(&mut self, end: End, failure: Option<Outcome>) -> Landing {
+    /// Leaves the record, and does nothing the second time; returns when the answer ended, and what a
+    /// later turn may carry of it.
+    fn land(&mut self, end: End, failure: Option<Outcome>) -> (Nanos, Option<Heard>) {
         let dispatch = &self.dispatch;
         let now = dispatch.clock.now();
         let Some(exchange) = self.exchange.take() else {
-            return Landing {
-                done: now,
-                heard: None,
-            };
+            return (now, None);
         };
         let pinned = match self.planned.output_length {
             OutputLength::Pinned => Some(self.planned.output_tokens),
@@ -211,15 +212,12 @@ impl Flight {
         };
         let mut seen = exchange.answer.end(now, end, pinned);
         let outcome = failure.unwrap_or(seen.outcome);
-        let landing = Landing {
-            done: seen.done.unwrap_or(now),
-            heard: match outcome {
-                Outcome::Completed | Outcome::Truncated => Heard::of(&mut seen),
-                _ => None,
-            },
+        let heard = match outcome {
+            Outcome::Completed | Outcome::Truncated => Heard::of(&mut seen),
+            _ => None,
         };
         dispatch.level.in_flight.fetch_sub(1, Ordering::Relaxed);
-        dispatch.report(RequestRecord {
+        dispatch.inbox.put(RequestRecord {
             sent: exchange.sent,
             headers: exchange.headers,
             first_answer: seen.first_answer,
@@ -236,7 +234,7 @@ impl Flight {
             error: seen.error.map(|text| dispatch.client.clean(&text)),
             ..dispatch.record(self.planned, self.scheduled)
         });
-        landing
+        (seen.done.unwrap_or(now), heard)
     }
 }
 

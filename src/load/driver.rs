@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep_until};
@@ -16,6 +15,7 @@ use super::errors::ErrorWatch;
 use super::event::{Live, LoadEvent, Recent};
 use super::health::LoopLag;
 use super::http::Client;
+use super::inbox::Inbox;
 use super::kitchen::Kitchen;
 use super::open::Pacer;
 use super::stop::Stop;
@@ -50,13 +50,13 @@ pub struct StartError(#[from] std::io::Error);
 /// How often live figures are told.
 const TICK: Nanos = Nanos::from_millis(250);
 
+/// How often records are collected.
+const COLLECT: Nanos = Nanos::from_millis(10);
+
 /// Longest drain of a stage that was stopped, whatever its own.
 const DRAIN_AFTER_HALT: Nanos = Nanos::from_secs(5);
 
-/// Most records that are handed on at a time.
-const BATCH: usize = 256;
-
-/// Runs one stage on the current multi-thread runtime and returns what was seen of it as a whole.
+/// Runs one stage on the client's lanes and returns what was seen of it as a whole.
 ///
 /// `records` gets one record per request that was due, in the order in which they ended; `events`
 /// gets the stage's start and end and live figures about four times a second. Both run on the
@@ -81,16 +81,13 @@ pub async fn run_stage(
     let mut stage = Running::start(job).await?;
     let mut ticks = interval(TICK.to_duration());
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut batch = Vec::with_capacity(BATCH);
+    let mut collects = interval(COLLECT.to_duration());
+    collects.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut batch = Vec::new();
     loop {
         let next = stage.advance();
         tokio::select! {
-            _ = stage.inbox.recv_many(&mut batch, BATCH) => {
-                for record in batch.drain(..) {
-                    stage.take(&record);
-                    records(record);
-                }
-            }
+            _ = collects.tick() => stage.collect(&mut batch, &mut records),
             _ = ticks.tick() => events(LoadEvent::Tick(stage.live())),
             () = stop.pressed(), if stage.end == StageEnd::Complete => {
                 stage.halt(StageEnd::Interrupted);
@@ -102,10 +99,7 @@ pub async fn run_stage(
         }
     }
     // Every flight has landed, so every record is in the inbox.
-    while let Ok(record) = stage.inbox.try_recv() {
-        stage.take(&record);
-        records(record);
-    }
+    stage.collect(&mut batch, &mut records);
     let live = stage.live();
     let observation = stage.observe();
     events(LoadEvent::StageEnded {
@@ -120,7 +114,6 @@ pub async fn run_stage(
 struct Running {
     dispatch: Arc<Dispatch>,
     arrivals: Arrivals,
-    inbox: UnboundedReceiver<RequestRecord>,
     bounds: watch::Receiver<Bounds>,
     drain_timeout: Nanos,
     step: Step,
@@ -128,6 +121,8 @@ struct Running {
     lag: LoopLag,
     cpu: CpuInWindow,
     lifeline: Lifeline,
+    /// Connections opened before the stage.
+    opened_before: u64,
     errors: ErrorWatch,
     recent: Recent,
     totals: Totals,
@@ -180,20 +175,20 @@ impl Running {
             prompter: Arc::clone(job.prompter),
             client: job.client.clone(),
         };
-        let (records, inbox) = unbounded_channel();
         let window = Arc::new(match schedule {
             Some(schedule) => Window::new(Some(schedule.window_start), Some(schedule.window_end)),
             None => Window::new(None, None),
         });
         // The clock starts when the first requests are ready, so none is late from the start.
-        let dispatch = |window: &Arc<Window>| {
+        let dispatch = |kitchen, window: &Arc<Window>| {
             Arc::new(Dispatch {
                 stage: job.stage as u32,
                 client: job.client.clone(),
+                kitchen,
                 clock: Clock::start(),
                 timeouts: job.timeouts.clone(),
                 window: Arc::clone(window),
-                records,
+                inbox: Inbox::default(),
                 level: Level::default(),
             })
         };
@@ -204,10 +199,9 @@ impl Running {
                     (Phase::Measured, schedule.measured.len() as u32),
                 ];
                 let supply = Supply::start(kitchen.clone(), 0, &phases).await?;
-                let dispatch = dispatch(&window);
+                let dispatch = dispatch(kitchen, &window);
                 let pacer = Pacer::start(
                     Arc::clone(&dispatch),
-                    kitchen,
                     schedule,
                     stage.in_flight,
                     supply.blocking(),
@@ -228,14 +222,13 @@ impl Running {
                     warmup: stage.warmup,
                     extent: stage.extent,
                 };
-                let dispatch = dispatch(&window);
+                let dispatch = dispatch(kitchen, &window);
                 let users = Users {
                     dispatch: Arc::clone(&dispatch),
                     turns: Turns::new(rules, Arc::clone(&window)),
                     warmup,
                     measured,
                     ramp: Ramp::new(users, ramp),
-                    kitchen,
                     think: think.mean(),
                 };
                 (dispatch, Arrivals::new(None, users.start()))
@@ -245,16 +238,16 @@ impl Running {
             }
         };
         Ok(Self {
-            lag: LoopLag::start(dispatch.clock, Arc::clone(&window)),
+            lag: LoopLag::start(job.client.lanes(), dispatch.clock, &window),
             dispatch,
             arrivals,
-            inbox,
             bounds: window.watch(),
             drain_timeout: stage.drain_timeout,
             step: Step::Warmup,
             end: StageEnd::Complete,
             cpu: CpuInWindow::default(),
             lifeline: Lifeline::default(),
+            opened_before: job.client.opened(),
             errors: ErrorWatch::new(stage.stop_when.and_then(|stop| stop.error_ratio)),
             recent: Recent::default(),
             totals: Totals::default(),
@@ -311,6 +304,15 @@ impl Running {
             *until = (*until).min(now + DRAIN_AFTER_HALT);
         }
         self.arrivals.wake();
+    }
+
+    /// Hands on the records that have come; leaves `batch` empty.
+    fn collect(&mut self, batch: &mut Vec<RequestRecord>, records: &mut impl FnMut(RequestRecord)) {
+        self.dispatch.inbox.collect(batch);
+        for record in batch.drain(..) {
+            self.take(&record);
+            records(record);
+        }
     }
 
     fn take(&mut self, record: &RequestRecord) {
@@ -383,8 +385,7 @@ impl Running {
             cap_hits: self.totals.cap_hits,
             cpu_share,
             loop_lag_p99: self.lag.p99(),
-            // The client stack keeps its connections to itself.
-            connections: None,
+            connections: Some(self.dispatch.client.opened() - self.opened_before),
             bytes: self.totals.bytes,
             backlog: self.totals.backlog,
             end: self.end,

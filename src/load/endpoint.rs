@@ -44,6 +44,15 @@ pub enum ClientError {
     /// The key has characters that no header takes.
     #[error("cannot send the API key: it has characters that a header does not take")]
     Key,
+    /// The environment names a proxy that is not spoken to.
+    #[error(
+        "cannot reach the target through the proxy that the environment names: `{scheme}` proxies are \
+         not supported; name one of `http://`, or add the target's host to NO_PROXY"
+    )]
+    Proxy {
+        /// The proxy's scheme.
+        scheme: String,
+    },
     /// The client stack refused.
     #[error("cannot set up the HTTP client: {reason}")]
     Setup {

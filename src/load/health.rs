@@ -6,6 +6,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep_until;
 
 use super::clock::Clock;
+use super::lane::Lanes;
 use super::window::Window;
 use crate::unit::Nanos;
 
@@ -16,20 +17,24 @@ const EVERY: Nanos = Nanos::from_millis(10);
 /// late is on time.
 const GRANULARITY: Nanos = Nanos::from_millis(2);
 
-/// Probes how late the event loop wakes from timers, within the window.
+/// Probes how late the lanes wake from timers, within the window.
 #[derive(Debug)]
 pub(super) struct LoopLag {
-    /// Microseconds each: 100 a second are 1.4 MB an hour.
+    /// Microseconds each: 100 a second are 1.4 MB an hour for each lane.
     lags: Arc<Mutex<Vec<u32>>>,
-    probe: JoinHandle<()>,
+    probes: Vec<JoinHandle<()>>,
 }
 
 impl LoopLag {
     /// Starts to probe; ends when dropped.
-    pub(super) fn start(clock: Clock, window: Arc<Window>) -> Self {
+    pub(super) fn start(lanes: &Lanes, clock: Clock, window: &Arc<Window>) -> Self {
         let lags = Arc::new(Mutex::new(Vec::new()));
-        let probe = tokio::spawn(probe(clock, window, Arc::clone(&lags)));
-        Self { lags, probe }
+        let probe = || probe(clock, Arc::clone(window), Arc::clone(&lags));
+        let probes = lanes.all().iter().map(|lane| lane.runtime().spawn(probe()));
+        Self {
+            probes: probes.collect(),
+            lags,
+        }
     }
 
     /// The 99th percentile (nearest rank) so far; `None` before the first probe in the window.
@@ -41,7 +46,7 @@ impl LoopLag {
 
 impl Drop for LoopLag {
     fn drop(&mut self) {
-        self.probe.abort();
+        self.probes.iter().for_each(JoinHandle::abort);
     }
 }
 

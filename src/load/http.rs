@@ -4,39 +4,55 @@
 mod refusal;
 
 use std::fmt;
-use std::net::IpAddr;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use refusal::{is_json, is_loss, no_response, refused, words};
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Response, Url};
-use tokio::time::{sleep_until, timeout};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::header::{
+    AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
+    PROXY_AUTHORIZATION, USER_AGENT,
+};
+use hyper::{Method, Request};
+use refusal::{is_json, is_loss, no_response, not_opened, refused, words};
+use tokio::time::{Sleep, sleep_until, timeout};
 
 use super::clock::Clock;
-use super::connection::{InUse, OneInUse, Watch, watched};
+use super::connection::{Body, Inflate, Outgoing};
+use super::cpu;
 use super::endpoint::{ClientError, Endpoint, MASK};
+use super::lane::{Lane, Lanes};
 use super::limits::Limits;
+use super::place::Place;
+use super::pool::{Opening, Taken};
 use crate::sample::Outcome;
 use crate::unit::Nanos;
 use crate::wire::request::RequestTemplate;
 use crate::wire::{Answer, End, Feed};
 
-/// A client of one endpoint; clones share their connections.
+/// A client of one endpoint; clones share its lanes and their connections.
 #[derive(Clone)]
 pub struct Client {
-    http: reqwest::Client,
-    url: Url,
+    shared: Arc<Shared>,
+    lanes: Arc<Lanes>,
+}
+
+struct Shared {
+    place: Place,
+    opening: Opening,
     headers: HeaderMap,
-    template: Arc<RequestTemplate>,
-    key: Option<Arc<str>>,
-    in_use: InUse,
+    template: RequestTemplate,
+    key: Option<Box<str>>,
+    /// Runs as long as the client, by which idle connections age.
+    clock: Clock,
+    opened: AtomicU64,
 }
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
-            .field("url", &self.url.as_str())
+            .field("place", &self.shared.place)
             .finish_non_exhaustive()
     }
 }
@@ -46,10 +62,6 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Most characters that are kept of a server's or the client stack's words.
 const TEXT: usize = 500;
-
-/// Idle connections are dropped before servers do it: uvicorn and llama-server close after 5 s,
-/// and a request sent into that moment would fail by no fault of the target.
-const IDLE: Nanos = Nanos::from_secs(4);
 
 /// A kept connection that was lost so soon after a request was sent on it was lost before the
 /// server had the request: llama.cpp closes many connections right after an answer, without saying
@@ -61,91 +73,79 @@ const STALE: Nanos = Nanos::from_secs(1);
 const TAIL: Nanos = Nanos::from_millis(200);
 
 impl Client {
-    /// A client that keeps as many connections as there are requests in flight, follows no
-    /// redirects and sends nothing again but what a server cannot have had (see
+    /// A client with a lane for each core, that keeps as many connections as there are requests in
+    /// flight, follows no redirects and sends nothing again but what a server cannot have had (see
     /// `Client::exchange`). `connect` bounds the time until a connection stands.
     ///
-    /// Speaks HTTP/1.1 only: over HTTP/2 all requests would share one connection, and those above
-    /// the server's limit of streams would wait inside the client unseen.
-    ///
     /// A loopback target is never reached through a proxy. A process needs a default TLS provider
-    /// before the first client.
+    /// before the first client of an encrypted target.
     pub fn new(endpoint: &Endpoint, connect: Nanos) -> Result<Self, ClientError> {
-        let url_error = || ClientError::Url {
-            url: endpoint.base_url.clone(),
-        };
-        let base = endpoint.base_url.trim_end_matches('/');
-        // Parsed by itself first, or else a missing host would be found in the path.
-        let url = Url::parse(base)
-            .and_then(|_| Url::parse(&format!("{base}{}", endpoint.api.path())))
-            .map_err(|_| url_error())?;
-        let host = url.host_str().ok_or_else(url_error)?;
-        let plain = match url.scheme() {
-            "http" => true,
-            "https" => false,
-            _ => return Err(url_error()),
-        };
-        let loopback = is_loopback(host);
-        let builder = || {
-            let builder = reqwest::Client::builder()
-                .user_agent(concat!("infergate/", env!("CARGO_PKG_VERSION")))
-                .redirect(reqwest::redirect::Policy::none())
-                .referer(false)
-                .retry(reqwest::retry::never())
-                .http1_only()
-                .tcp_nodelay(true)
-                .pool_max_idle_per_host(usize::MAX)
-                .pool_idle_timeout(IDLE.to_duration())
-                .connector_layer(Watch)
-                .connect_timeout(connect.to_duration());
-            if loopback {
-                builder.no_proxy()
-            } else {
-                builder
-            }
-        };
-        let http = match builder().build() {
-            // A machine without CA certificates can still measure over plain HTTP.
-            Err(_) if plain => builder().tls_certs_only([]).build(),
-            result => result,
-        }
-        .map_err(|error| ClientError::Setup {
-            reason: words(error),
-        })?;
+        let http2 = false;
+        let mut tls = None;
+        let place = Place::new(
+            &endpoint.base_url,
+            endpoint.api.path(),
+            http2,
+            connect,
+            &mut || tls_config(&mut tls),
+        )?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let agent = concat!("infergate/", env!("CARGO_PKG_VERSION"));
+        headers.insert(USER_AGENT, HeaderValue::from_static(agent));
         if let Some(key) = &endpoint.key {
             let mut bearer =
                 HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| ClientError::Key)?;
             bearer.set_sensitive(true);
             headers.insert(AUTHORIZATION, bearer);
         }
+        headers.insert(HOST, place.host.clone());
+        if let Some(key) = &place.proxy_key {
+            headers.insert(PROXY_AUTHORIZATION, key.clone());
+        }
+        let lanes =
+            Lanes::start(cpu::cores().ceil() as usize, 1).map_err(|error| ClientError::Setup {
+                reason: error.to_string(),
+            })?;
         Ok(Self {
-            http,
-            url,
-            headers,
-            template: Arc::new(RequestTemplate::new(
-                endpoint.api,
-                &endpoint.model,
-                &endpoint.extra,
-            )),
-            key: endpoint
-                .key
-                .as_deref()
-                .filter(|key| !key.is_empty())
-                .map(Arc::from),
-            in_use: InUse::default(),
+            shared: Arc::new(Shared {
+                place,
+                opening: Opening {
+                    http2,
+                    limit: connect,
+                },
+                headers,
+                template: RequestTemplate::new(endpoint.api, &endpoint.model, &endpoint.extra),
+                key: endpoint
+                    .key
+                    .as_deref()
+                    .filter(|key| !key.is_empty())
+                    .map(Box::from),
+                clock: Clock::start(),
+                opened: AtomicU64::new(0),
+            }),
+            lanes: Arc::new(lanes),
         })
     }
 
     /// What the requests share.
     pub fn template(&self) -> &RequestTemplate {
-        &self.template
+        &self.shared.template
+    }
+
+    /// The threads that send.
+    pub(super) fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    /// Connections opened so far.
+    pub(super) fn opened(&self) -> u64 {
+        self.shared.opened.load(Ordering::Relaxed)
     }
 
     /// A text with secrets masked, of at most 500 characters.
     pub(super) fn clean(&self, text: &str) -> String {
-        let masked = match &self.key {
+        let masked = match &self.shared.key {
             Some(key) => text.replace(&**key, MASK),
             None => text.to_owned(),
         };
@@ -158,69 +158,109 @@ impl Client {
     /// A request that only has to be sent, and the name by which server logs know it; a name that no
     /// header takes is left out.
     pub(super) fn ready(&self, body: Vec<u8>, name: &str) -> Ready {
-        let mut request = reqwest::Request::new(Method::POST, self.url.clone());
-        request.headers_mut().clone_from(&self.headers);
+        let mut request = Request::new(Full::new(Bytes::from(body)));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.shared.place.request.clone();
+        request.headers_mut().clone_from(&self.shared.headers);
         if let Ok(name) = HeaderValue::from_str(name) {
             request.headers_mut().insert(REQUEST_ID, name);
         }
-        *request.body_mut() = Some(body.into());
         Ready(request)
     }
 
-    /// Sends a request and reads its answer into `seen`, until either ends or a limit passes.
+    /// Sends a request from a lane and reads its answer into `seen`, until either ends or a limit
+    /// passes. Runs on the lane.
     ///
     /// A server may close a kept connection in the moment in which the next request is sent on it.
-    /// That is no failure of the request (RFC 9112, section 9.3.1): it is sent again on another
-    /// connection, and what that takes counts from the first send on. What fails on a connection of
-    /// its own has failed. Where one was opened and another fell idle meanwhile, nobody can tell which
-    /// of the two the request took: that is excused once.
+    /// That is no failure of the request (RFC 9112, section 9.3.1): it is sent again, once, on a
+    /// connection of its own, and what that takes counts from the first send on. What fails on a
+    /// connection of its own has failed.
     pub(super) async fn exchange(
         &self,
+        lane: &Lane,
         Ready(request): Ready,
         limits: Limits,
         clock: Clock,
         seen: &mut Exchange,
     ) -> Ended {
-        let in_use = self.in_use.one_more();
         let sent = clock.now();
         seen.sent = Some(sent);
         let mut timer = pin!(sleep_until(clock.timer(limits.next(sent, &seen.answer).0)));
-        let mut request = request;
-        let mut excused = false;
-        let mut response = 'sending: loop {
-            let attempt = clock.now();
-            let again = request.try_clone();
-            let others = self.in_use.several();
-            let mut sending = pin!(watched(self.http.execute(request)));
-            request = loop {
+        let watched = |seen: &Exchange, timer: Pin<&mut Sleep>| {
+            limits.passed(sent, &seen.answer, clock, timer)
+        };
+        let mut request = Some(request);
+        let (taken, response) = loop {
+            let Some(next) = request.take() else {
+                unreachable!("a request that is to be sent again is kept");
+            };
+            let mut taking = Box::pin(self.take(lane, seen.resent > 0));
+            let taken = loop {
                 tokio::select! {
                     biased;
-                    (result, opened) = &mut sending => match (result, again) {
-                        (Ok(response), _) => break 'sending response,
-                        (Err(error), Some(again))
-                            if (!opened || (others && !excused))
-                                && is_loss(&error)
-                                && clock.now().since(attempt) < STALE =>
-                        {
-                            excused |= opened;
-                            seen.resent += 1;
-                            break again;
-                        }
-                        (Err(error), _) => return no_response(error),
-                    },
-                    () = &mut timer => {
-                        if let Some(end) = limits.passed(sent, &seen.answer, clock, timer.as_mut()) {
+                    taken = &mut taking => break taken,
+                    () = &mut timer => if let Some(end) = watched(seen, timer.as_mut()) {
+                        return Ended::Answer { end, tail: None };
+                    }
+                }
+            };
+            let Taken {
+                mut connection,
+                is_kept,
+            } = match taken {
+                Ok(taken) => taken,
+                Err(error) => return not_opened(error),
+            };
+            let again = is_kept.then(|| next.clone());
+            let attempt = clock.now();
+            let result = {
+                let mut sending = pin!(connection.send(next));
+                loop {
+                    tokio::select! {
+                        biased;
+                        result = &mut sending => break result,
+                        () = &mut timer => if let Some(end) = watched(seen, timer.as_mut()) {
                             return Ended::Answer { end, tail: None };
                         }
                     }
                 }
             };
+            match result {
+                Ok(response) => break (connection, response),
+                Err(error) => match again {
+                    Some(again) if is_loss(error.error()) && clock.now().since(attempt) < STALE => {
+                        seen.resent += 1;
+                        request = Some(again);
+                    }
+                    _ => return no_response(error.error()),
+                },
+            }
         };
         seen.headers = Some(clock.now());
-        if !response.status().is_success() {
-            return refused(response, seen).await;
+        let (head, incoming) = response.into_parts();
+        let inflate = match head
+            .headers
+            .get(CONTENT_ENCODING)
+            .map(HeaderValue::as_bytes)
+        {
+            None | Some(b"identity") => None,
+            Some(b"gzip" | b"x-gzip") => Some(Inflate::new()),
+            Some(other) => {
+                let text = format!(
+                    "the answer is packed by `{}`, which was not asked for",
+                    String::from_utf8_lossy(other)
+                );
+                return Ended::Answer {
+                    end: End::Broken(text),
+                    tail: None,
+                };
+            }
+        };
+        let mut body = Body::new(taken, incoming, inflate);
+        if !head.status.is_success() {
+            return Box::pin(refused(&head, body, seen)).await;
         }
-        if seen.answer.is_stream() && is_json(&response) {
+        if seen.answer.is_stream() && is_json(&head) {
             seen.answer = seen.answer.as_whole();
         }
         loop {
@@ -229,7 +269,7 @@ impl Client {
             // the timer finds out when it fires: so a token costs no timer.
             let end = tokio::select! {
                 biased;
-                read = response.chunk() => {
+                read = body.read() => {
                     let at = clock.now();
                     match read {
                         Ok(Some(bytes)) => {
@@ -243,17 +283,16 @@ impl Client {
                                     continue;
                                 }
                                 Feed::Done => {
-                                    let tail = Some(Tail { response, in_use });
-                                    return Ended::Answer { end: End::Eof, tail };
+                                    return Ended::Answer { end: End::Eof, tail: Some(Box::new(Tail(body))) };
                                 }
                                 Feed::Failed => End::Eof,
                             }
                         }
-                        Ok(None) => End::Eof,
-                        Err(error) => End::Broken(words(error)),
+                        Ok(None) => return Ended::Answer { end: End::Eof, tail: Some(Box::new(Tail(body))) },
+                        Err(error) => End::Broken(words(&error)),
                     }
                 }
-                () = &mut timer => match limits.passed(sent, &seen.answer, clock, timer.as_mut()) {
+                () = &mut timer => match watched(seen, timer.as_mut()) {
                     Some(end) => end,
                     None => continue,
                 },
@@ -261,11 +300,53 @@ impl Client {
             return Ended::Answer { end, tail: None };
         }
     }
+
+    async fn take(&self, lane: &Lane, fresh: bool) -> Result<Taken, super::pool::ConnectError> {
+        let Shared {
+            place,
+            opening,
+            clock,
+            opened,
+            ..
+        } = &*self.shared;
+        let count = || {
+            opened.fetch_add(1, Ordering::Relaxed);
+        };
+        lane.pool
+            .take(0, place, *opening, clock.now(), fresh, count)
+            .await
+    }
+
+    /// Reads to the end of a body that has said all, so that its connection can serve again.
+    pub(super) async fn drain(&self, lane: &Lane, tail: Box<Tail>) {
+        let Tail(mut body) = *tail;
+        let rest = async { while let Ok(Some(_)) = body.read().await {} };
+        if timeout(TAIL.to_duration(), rest).await.is_ok()
+            && let Some(connection) = body.into_connection().await
+        {
+            lane.pool.keep(0, connection, self.shared.clock.now());
+        }
+    }
+}
+
+/// The machine's certificates, read once.
+fn tls_config(
+    known: &mut Option<Arc<rustls::ClientConfig>>,
+) -> Result<Arc<rustls::ClientConfig>, ClientError> {
+    use rustls_platform_verifier::ConfigVerifierExt as _;
+    if let Some(config) = known {
+        return Ok(Arc::clone(config));
+    }
+    let config =
+        rustls::ClientConfig::with_platform_verifier().map_err(|error| ClientError::Setup {
+            reason: error.to_string(),
+        })?;
+    Ok(Arc::clone(known.insert(Arc::new(config))))
 }
 
 /// A request that only has to be sent.
 #[derive(Debug)]
-pub(super) struct Ready(reqwest::Request);
+pub(super) struct Ready(Outgoing);
 
 /// What was seen of a request so far.
 #[derive(Debug)]
@@ -286,41 +367,15 @@ pub(super) enum Ended {
     Answer {
         end: End,
         /// The rest of a body that has already said all.
-        tail: Option<Tail>,
+        tail: Option<Box<Tail>>,
     },
     /// No answer came, for the reason in this text.
     Failure { outcome: Outcome, text: String },
 }
 
-/// The rest of a body behind `[DONE]`.
+/// A body that has said all; its end may be still to come.
 #[derive(Debug)]
-pub(super) struct Tail {
-    response: Response,
-    in_use: OneInUse,
-}
-
-impl Tail {
-    /// Reads to the body's end, so that the connection can serve again.
-    pub(super) async fn drain(self) {
-        let Self {
-            mut response,
-            in_use,
-        } = self;
-        let rest = async { while let Ok(Some(_)) = response.chunk().await {} };
-        let _ = timeout(TAIL.to_duration(), rest).await;
-        // The client stack puts the connection back in a task of its own: let it go first.
-        tokio::task::yield_now().await;
-        drop(in_use);
-    }
-}
-
-fn is_loopback(host: &str) -> bool {
-    let name = host.trim_matches(['[', ']']);
-    name.eq_ignore_ascii_case("localhost")
-        || name
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
-}
+pub(super) struct Tail(Body);
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Open loop: requests leave by the clock, whatever the server does.
 //!
 //! A thread of its own sleeps until each instant of the absolute schedule and hands the request to
-//! the runtime; so no answer, and no work of the runtime, delays a send. The runtime's own timers
+//! the next lane; so no answer delays a send. The runtime's own timers
 //! would not do: they count in milliseconds.
 
 use std::collections::BTreeMap;
@@ -9,13 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 
-use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::conversation::NextTurn;
 use super::dispatch::{Dispatch, Landing};
-use super::kitchen::{Kitchen, Prepared};
+use super::kitchen::Prepared;
 use crate::plan::{Phase, Schedule};
 use crate::unit::Nanos;
 
@@ -35,7 +34,6 @@ impl Pacer {
     /// are due when their user has thought, as long as that is within the window.
     pub(super) fn start(
         dispatch: Arc<Dispatch>,
-        kitchen: Kitchen,
         schedule: &Schedule,
         in_flight: u32,
         requests: mpsc::Receiver<Prepared>,
@@ -57,8 +55,7 @@ impl Pacer {
             window_start: schedule.window_start,
             window_end: schedule.window_end,
             in_flight,
-            kitchen,
-            runtime: Handle::current(),
+            sent: 0,
             dropped: Arc::clone(&dropped),
             tasks: JoinSet::new(),
             going_on: 0,
@@ -123,13 +120,13 @@ type FollowUp = (Nanos, NextTurn);
 /// What the pacing thread works with.
 struct Pacing {
     dispatch: Arc<Dispatch>,
-    kitchen: Kitchen,
-    runtime: Handle,
     dropped: Arc<AtomicBool>,
     starts: Starts,
     window_start: Nanos,
     window_end: Nanos,
     in_flight: u32,
+    /// Requests that were sent: lanes take turns.
+    sent: usize,
     tasks: JoinSet<()>,
     /// Requests in flight on whose answer another turn may follow: each tells once.
     going_on: usize,
@@ -177,7 +174,7 @@ impl Pacing {
                     } else {
                         Phase::Measured
                     };
-                    self.send(due, turn.prepared(phase, &self.kitchen));
+                    self.send(due, turn.prepared(phase, &self.dispatch.kitchen));
                 }
             } else if let Some((due, prepared)) = start.take() {
                 self.send(due, prepared);
@@ -189,35 +186,32 @@ impl Pacing {
         }
     }
 
-    fn send(&mut self, due: Nanos, mut prepared: Prepared) {
+    fn send(&mut self, due: Nanos, prepared: Prepared) {
         if self.dispatch.level.in_flight() >= self.in_flight {
             self.dispatch.unsent(prepared.planned, due);
             return;
         }
-        let conversation = prepared.conversation.take();
-        let flight = self.dispatch.depart(prepared, due, conversation.is_some());
-        match conversation {
-            None => {
-                let task = async move {
-                    flight.fly().await;
-                };
-                self.tasks.spawn_on(task, &self.runtime);
-            }
-            Some(conversation) => {
-                self.going_on += 1;
-                let (kitchen, sender) = (self.kitchen.clone(), self.sender.clone());
-                let pacer = std::thread::current();
-                let task = async move {
-                    let Landing { done, heard } = flight.fly().await;
-                    let next = heard.and_then(|heard| conversation.answered(&heard, &kitchen));
-                    let follow_up =
-                        next.map(|turn| (done + turn.think.unwrap_or(Nanos::ZERO), turn));
-                    // Where nobody hears it, the stage sends nothing more.
-                    let _ = sender.send(follow_up);
-                    pacer.unpark();
-                };
-                self.tasks.spawn_on(task, &self.runtime);
-            }
+        let goes_on = prepared.conversation.is_some();
+        let lane = self.dispatch.client.lanes().of(self.sent);
+        self.sent += 1;
+        let flight = self.dispatch.depart(lane, prepared, due);
+        if goes_on {
+            self.going_on += 1;
+            let sender = self.sender.clone();
+            let pacer = std::thread::current();
+            let task = async move {
+                let Landing { done, next } = flight.fly().await;
+                let follow_up = next.map(|turn| (done + turn.think.unwrap_or(Nanos::ZERO), turn));
+                // Where nobody hears it, the stage sends nothing more.
+                let _ = sender.send(follow_up);
+                pacer.unpark();
+            };
+            self.tasks.spawn_on(task, lane.runtime());
+        } else {
+            let task = async move {
+                flight.fly().await;
+            };
+            self.tasks.spawn_on(task, lane.runtime());
         }
         while self.tasks.try_join_next().is_some() {}
     }

@@ -1,12 +1,14 @@
 //! Requests that got no answer: why, in an outcome and in words.
 
-use std::error::Error as _;
+use std::error::Error;
 
-use reqwest::header::{CONTENT_TYPE, LOCATION};
-use reqwest::{Response, StatusCode};
+use hyper::StatusCode;
+use hyper::header::{CONTENT_TYPE, LOCATION};
+use hyper::http::response::Parts;
 use tokio::time::timeout;
 
-use super::{Ended, Exchange};
+use super::{Body, Ended, Exchange};
+use crate::load::pool::ConnectError;
 use crate::sample::{Outcome, TimeoutPhase};
 use crate::unit::Nanos;
 use crate::wire::chunk::error_text;
@@ -17,29 +19,38 @@ const ERROR_BODY: usize = 64 << 10;
 /// How long an error's body may take.
 const ERROR_BODY_TIME: Nanos = Nanos::from_secs(5);
 
-/// Whether the connection stood and was lost.
-pub(super) fn is_loss(error: &reqwest::Error) -> bool {
-    error.is_request() && !error.is_connect() && !error.is_timeout()
+/// Whether the connection was lost, and nothing wrong was said on it.
+pub(super) fn is_loss(error: &hyper::Error) -> bool {
+    !(error.is_parse() || error.is_user() || error.is_timeout())
+}
+
+/// The end of a request for which no connection could be opened.
+pub(super) fn not_opened(error: ConnectError) -> Ended {
+    match error {
+        ConnectError::Timeout => Ended::Failure {
+            outcome: Outcome::Timeout {
+                phase: TimeoutPhase::Connect,
+            },
+            text: "no connection in time".to_owned(),
+        },
+        ConnectError::Failed(error) => Ended::Failure {
+            outcome: Outcome::ConnectError,
+            text: words(&*error),
+        },
+    }
 }
 
 /// The end of a request that got no response at all.
-pub(super) fn no_response(error: reqwest::Error) -> Ended {
-    let outcome = if error.is_connect() && error.is_timeout() {
-        Outcome::Timeout {
-            phase: TimeoutPhase::Connect,
-        }
-    } else {
-        Outcome::ConnectError
-    };
+pub(super) fn no_response(error: &hyper::Error) -> Ended {
     Ended::Failure {
-        outcome,
+        outcome: Outcome::ConnectError,
         text: words(error),
     }
 }
 
 /// The end of a request that was answered by a status that is no success, with the body's words.
-pub(super) async fn refused(mut response: Response, seen: &mut Exchange) -> Ended {
-    let status = response.status();
+pub(super) async fn refused(head: &Parts, mut body: Body, seen: &mut Exchange) -> Ended {
+    let status = head.status;
     let outcome = match status {
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => Outcome::Rejected {
             status: status.as_u16(),
@@ -48,18 +59,18 @@ pub(super) async fn refused(mut response: Response, seen: &mut Exchange) -> Ende
             status: status.as_u16(),
         },
     };
-    let location = response
-        .headers()
+    let location = head
+        .headers
         .get(LOCATION)
         .and_then(|location| location.to_str().ok())
         .filter(|_| status.is_redirection())
         .map(|location| format!("redirects to {location}"));
-    let mut body = Vec::new();
+    let mut said = Vec::new();
     let read = async {
-        while let Ok(Some(bytes)) = response.chunk().await {
+        while let Ok(Some(bytes)) = body.read().await {
             seen.error_bytes += bytes.len() as u64;
-            body.extend_from_slice(&bytes);
-            if body.len() > ERROR_BODY {
+            said.extend_from_slice(&bytes);
+            if said.len() > ERROR_BODY {
                 break;
             }
         }
@@ -68,23 +79,21 @@ pub(super) async fn refused(mut response: Response, seen: &mut Exchange) -> Ende
     let _ = timeout(ERROR_BODY_TIME.to_duration(), read).await;
     let text = match location {
         Some(location) => location,
-        None if body.is_empty() => status.to_string(),
-        None => error_text(&body),
+        None if said.is_empty() => status.to_string(),
+        None => error_text(&said),
     };
     Ended::Failure { outcome, text }
 }
 
 /// Whether a response says that its body is one JSON value.
-pub(super) fn is_json(response: &Response) -> bool {
-    response
-        .headers()
+pub(super) fn is_json(head: &Parts) -> bool {
+    head.headers
         .get(CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
 }
 
 /// An error with its causes, down to the system's.
-pub(super) fn words(error: reqwest::Error) -> String {
-    let error = error.without_url();
+pub(super) fn words(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
