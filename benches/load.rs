@@ -152,7 +152,7 @@ impl Job {
                 let prompt = prompter.prompt("steady", &planned, &[]);
                 let template = client.template();
                 let transcript = Transcript::new(template.api(), &prompt);
-                template.body(&transcript, planned.output_tokens, planned.output_length)
+                template.body(&transcript, &planned)
             })
             .collect()
     }

@@ -169,12 +169,7 @@ impl Running {
     async fn start(job: StageJob<'_>) -> Result<Self, StartError> {
         let planned = &job.plan.stages()[job.stage];
         let (stage, schedule) = (&planned.stage, &planned.schedule);
-        let kitchen = Kitchen {
-            plan: Arc::clone(job.plan),
-            stage: job.stage,
-            prompter: Arc::clone(job.prompter),
-            client: job.client.clone(),
-        };
+        let kitchen = Kitchen::new(job.plan, job.stage, job.prompter, job.client);
         let window = Arc::new(match schedule {
             Some(schedule) => Window::new(Some(schedule.window_start), Some(schedule.window_end)),
             None => Window::new(None, None),

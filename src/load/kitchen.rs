@@ -7,6 +7,7 @@ use super::http::{Client, Ready};
 use crate::plan::{Phase, Plan, PlannedRequest, Prompter, Salt, Session};
 use crate::unit::Nanos;
 use crate::wire::Transcript;
+use crate::wire::request::RequestTemplate;
 
 /// A request that only has to be sent.
 #[derive(Debug)]
@@ -22,11 +23,32 @@ pub(super) struct Prepared {
 pub(super) struct Kitchen {
     pub(super) plan: Arc<Plan>,
     pub(super) stage: usize,
-    pub(super) prompter: Arc<Prompter>,
-    pub(super) client: Client,
+    prompter: Arc<Prompter>,
+    client: Client,
+    /// One a class.
+    templates: Arc<[RequestTemplate]>,
 }
 
 impl Kitchen {
+    /// The kitchen of a stage.
+    pub(super) fn new(
+        plan: &Arc<Plan>,
+        stage: usize,
+        prompter: &Arc<Prompter>,
+        client: &Client,
+    ) -> Self {
+        let classes = plan.classes().iter();
+        Self {
+            templates: classes
+                .map(|class| client.template().with(&class.request))
+                .collect(),
+            plan: Arc::clone(plan),
+            stage,
+            prompter: Arc::clone(prompter),
+            client: client.clone(),
+        }
+    }
+
     /// The first request of a session, with the texts of all that follow.
     pub(super) fn prepare(&self, session: Session) -> Prepared {
         let Session { first, later, room } = session;
@@ -57,9 +79,7 @@ impl Kitchen {
 
     /// The body of a request.
     pub(super) fn body(&self, transcript: &Transcript, planned: &PlannedRequest) -> Vec<u8> {
-        self.client
-            .template()
-            .body(transcript, planned.output_tokens, planned.output_length)
+        self.templates[planned.class as usize].body(transcript, planned)
     }
 
     /// A request that is sent under its name.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::draw::{bucket, given_up, length, pick, shared, think};
+use super::draw::{bucket, given_up, length, pick, shared, tenant, think};
 use super::request::{Phase, PlannedRequest, Turn};
 use super::seed::Draws;
 use crate::spec::{Bucket, Class, OutputLength, PrefixSharing};
@@ -73,6 +73,7 @@ impl Session {
         let turns = class.turns;
         let prefix = class.prefix.and_then(|sharing| shared(&mut draws, sharing));
         let count = turns.map_or(1, |turns| length(&mut draws, turns.count));
+        let tenant = tenant(&mut draws, class);
         let mut room = turns
             .and_then(|turns| turns.room)
             .filter(|_| class.output_length == OutputLength::Pinned)
@@ -100,7 +101,7 @@ impl Session {
                     phase,
                     number: base.saturating_add(before).saturating_add(turn - 1),
                     class: index as u32,
-                    tenant: None,
+                    tenant,
                     turn: Some(Turn {
                         conversation,
                         number: turn,

@@ -2,7 +2,7 @@
 
 use super::request::Prefix;
 use super::seed::Draws;
-use crate::spec::{Bucket, Cancel, Length, PrefixSharing, Think};
+use crate::spec::{Bucket, Cancel, Class, Length, PrefixSharing, Think};
 use crate::unit::Nanos;
 
 /// The lengths that go together, by weight; one alone takes no draw.
@@ -11,6 +11,12 @@ pub(super) fn bucket<'b>(draws: &mut Draws, buckets: &'b [Bucket]) -> &'b Bucket
         [bucket] => bucket,
         buckets => &buckets[pick(draws, buckets, |bucket| bucket.weight)],
     }
+}
+
+/// Whose a request is; no draw where nobody asks.
+pub(super) fn tenant(draws: &mut Draws, class: &Class) -> Option<u32> {
+    let tenants = class.tenants.as_ref()?;
+    Some(tenants.at(draws.unit()))
 }
 
 /// How long a user thinks.

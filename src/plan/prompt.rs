@@ -88,9 +88,13 @@ impl Prompter {
             Some(Prefix { group, tokens }) => {
                 let shared = self.calibration.words(f64::from(tokens));
                 let own = self.calibration.words(total - f64::from(tokens));
-                let class = request.class;
+                // A tenant's groups are its own.
+                let whose = match request.tenant {
+                    Some(tenant) => format!("{}/tenant-{tenant}", request.class),
+                    None => request.class.to_string(),
+                };
                 Prompt {
-                    system: Some(self.salted_text(&format!("prefix/{class}/{group}"), shared)),
+                    system: Some(self.salted_text(&format!("prefix/{whose}/{group}"), shared)),
                     user: self.salted_text(&place, own),
                 }
             }
@@ -243,6 +247,27 @@ mod tests {
         assert_ne!(first.user, same.user);
         assert_eq!(words(first.system.as_deref().unwrap()).len(), 50);
         assert_eq!(words(&first.user).len(), 50);
+    }
+
+    #[test]
+    fn a_tenants_groups_are_its_own() {
+        let prompter = prompter("a");
+        let system = |tenant, number| {
+            let request = PlannedRequest {
+                tenant,
+                ..request(
+                    number,
+                    Some(Prefix {
+                        group: 1,
+                        tokens: 50,
+                    }),
+                )
+            };
+            prompter.prompt("s", &request, &[]).system.unwrap()
+        };
+        assert_eq!(system(Some(3), 0), system(Some(3), 1));
+        assert_ne!(system(Some(3), 0), system(Some(4), 0));
+        assert_ne!(system(Some(0), 0), system(None, 0));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::draw::{bucket, given_up, length, pick, shared};
+use super::draw::{bucket, given_up, length, pick, shared, tenant};
 use super::seed::Draws;
 use crate::spec::{Bucket, Class, OutputLength, PrefixSharing, ReplayRow};
 use crate::unit::Nanos;
@@ -91,7 +91,7 @@ impl PlannedRequest {
             phase,
             number,
             class: class as u32,
-            tenant: None,
+            tenant: tenant(&mut draws, &classes[class]),
             turn: None,
             input_tokens: input_tokens.max(least),
             output_tokens,
@@ -124,7 +124,6 @@ impl PlannedRequest {
             phase,
             number,
             class: row.class,
-            tenant: None,
             turn: None,
             input_tokens: row.input_tokens,
             output_tokens: match class.output_length {
@@ -137,6 +136,8 @@ impl PlannedRequest {
                 .and_then(|sharing| shared(&mut draws, sharing))
                 .filter(fits),
             cancel_after: class.cancel.and_then(|cancel| given_up(&mut draws, cancel)),
+            // Drawn last, so that nothing else depends on whether there are any.
+            tenant: tenant(&mut draws, class),
         }
     }
 }
@@ -152,7 +153,7 @@ fn draws(seed: u64, stage: &str, phase: Phase, number: u32) -> Draws {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Cancel, Length};
+    use crate::spec::{Cancel, Length, Tenants};
 
     fn class(name: &str, weight: f64, input: Length) -> Class {
         Class {
@@ -272,6 +273,26 @@ mod tests {
             assert_eq!(without, draw(std::slice::from_ref(&plain), n));
         }
         assert!((900..1100).contains(&cancelled), "{cancelled}");
+    }
+
+    #[test]
+    fn tenants_come_by_zipf_and_nothing_else_changes() {
+        let plain = class("a", 1.0, Length::Uniform { low: 1, high: 9 });
+        let mut shared = plain.clone();
+        shared.tenants = Some(Tenants::new(3, 1.0));
+        let mut requests = [0; 3];
+        for n in 0..5500 {
+            let request = draw(std::slice::from_ref(&shared), n);
+            requests[request.tenant.unwrap() as usize] += 1;
+            let without = PlannedRequest {
+                tenant: None,
+                ..request
+            };
+            assert_eq!(without, draw(std::slice::from_ref(&plain), n));
+        }
+        // 3,000, 1,500 and 1,000 in expectation.
+        assert!((2890..3110).contains(&requests[0]), "{requests:?}");
+        assert!((1400..1600).contains(&requests[1]), "{requests:?}");
     }
 
     #[test]

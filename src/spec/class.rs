@@ -1,8 +1,11 @@
 //! One kind of request: how long, what is shared, what is good.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::model::Slo;
+use super::tenants::Tenants;
 use super::think::Think;
 use crate::ident::Name;
 use crate::unit::Nanos;
@@ -26,6 +29,12 @@ pub struct Class {
     /// How its conversations go; `None` where each request stands alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<Turns>,
+    /// Whose requests they are; `None` where nobody asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenants: Option<Tenants>,
+    /// Extra fields of its requests' bodies, which come before those of the whole spec.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub request: BTreeMap<String, serde_json::Value>,
     /// Per-request limits; empty where the class has none.
     pub slo: Slo,
 }
@@ -45,6 +54,8 @@ impl Class {
             prefix: None,
             cancel: None,
             turns: None,
+            tenants: None,
+            request: BTreeMap::new(),
             slo: Slo::new(),
         }
     }

@@ -17,6 +17,7 @@ mod node;
 mod rate;
 mod replay;
 mod select;
+mod tenants;
 mod think;
 mod values;
 mod variables;
@@ -39,6 +40,7 @@ pub use model::{
 pub use rate::RateProfile;
 pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp, TraceAsk, TraceText, Traces};
 pub use select::SelectError;
+pub use tenants::Tenants;
 pub use think::Think;
 
 /// This version, which `requires` in a spec is held against.

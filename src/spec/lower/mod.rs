@@ -18,6 +18,7 @@ mod stages;
 mod stopping;
 mod support;
 mod target;
+mod tenants;
 mod timeouts;
 mod trace;
 mod warmup;
@@ -75,6 +76,9 @@ pub(super) fn lower(
     let request = request::lower(&fields, out);
     let model_len = pins::max_model_len(&pins.declared);
     let classes = workload::Classes::lower(&fields, model_len, out);
+    if classes.have_tenants() {
+        request::refuse_user(&fields, "the spec", &request, out);
+    }
     let timeouts = timeouts::lower(&fields, &classes, out);
     let around = trace::Around {
         classes: &classes,
