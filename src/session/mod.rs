@@ -5,6 +5,7 @@
 
 mod error;
 mod measure;
+mod replicas;
 mod target;
 
 pub use error::MeasureError;

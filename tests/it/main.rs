@@ -14,4 +14,5 @@ mod run;
 mod signals;
 mod stages;
 mod support;
+mod target;
 mod trace;
