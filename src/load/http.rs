@@ -1,6 +1,7 @@
 //! One request over HTTP: the one place where the load client touches the network, and where each
 //! read is given its instant.
 
+mod exchange;
 mod headers;
 mod refusal;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
+pub(super) use exchange::{Ended, Exchange, Ready, Tail};
 use http_body_util::Full;
 use hyper::header::{
     CONTENT_ENCODING, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHORIZATION,
@@ -19,7 +21,7 @@ use refusal::{is_json, is_loss, no_response, not_opened, refused};
 use tokio::time::{Sleep, sleep_until, timeout};
 
 use super::clock::Clock;
-use super::connection::{Body, Inflate, Outgoing};
+use super::connection::{Body, Inflate};
 use super::cpu;
 use super::endpoint::{ClientError, Endpoint};
 use super::lane::{Lane, Lanes};
@@ -27,12 +29,12 @@ use super::limits::Limits;
 use super::place::Place;
 use super::pool::{Asked, ConnectError, Opening, Taken};
 use super::tls;
+use super::trust::Trust;
 use crate::access::{Access, causes};
-use crate::sample::Outcome;
 use crate::spec::HttpVersion;
 use crate::unit::Nanos;
 use crate::wire::request::RequestTemplate;
-use crate::wire::{Answer, End, Feed};
+use crate::wire::{End, Feed};
 
 /// A client of one endpoint; clones share its lanes and their connections.
 #[derive(Clone)]
@@ -42,8 +44,7 @@ pub struct Client {
 }
 
 struct Shared {
-    /// With the headers of requests there.
-    places: Vec<(Place, HeaderMap)>,
+    places: Vec<Replica>,
     opening: Opening,
     template: RequestTemplate,
     access: Access,
@@ -52,18 +53,18 @@ struct Shared {
     opened: AtomicU64,
 }
 
+/// One base URL of the target.
+struct Replica {
+    place: Place,
+    /// Of requests there.
+    headers: HeaderMap,
+    trust: Trust,
+}
+
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
-            .field(
-                "places",
-                &self
-                    .shared
-                    .places
-                    .iter()
-                    .map(|(place, _)| place)
-                    .collect::<Vec<_>>(),
-            )
+            .field("replicas", &self.shared.places.len())
             .finish_non_exhaustive()
     }
 }
@@ -112,7 +113,11 @@ impl Client {
                 if let Some(key) = &place.proxy_key {
                     headers.insert(PROXY_AUTHORIZATION, key.clone());
                 }
-                Ok((place, headers))
+                Ok(Replica {
+                    place,
+                    headers,
+                    trust: Trust::default(),
+                })
             })
             .collect::<Result<Vec<_>, ClientError>>()?;
         let lanes = Lanes::start(cpu::cores().ceil() as usize, places.len()).map_err(|error| {
@@ -161,7 +166,11 @@ impl Client {
     /// header takes is left out. It goes to the replica whose turn it is at this number.
     pub(super) fn ready(&self, body: Vec<u8>, name: &str, number: u32) -> Ready {
         let place = number as usize % self.shared.places.len();
-        let (Place { request: uri, .. }, headers) = &self.shared.places[place];
+        let Replica {
+            place: Place { request: uri, .. },
+            headers,
+            ..
+        } = &self.shared.places[place];
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = uri.clone();
@@ -215,7 +224,11 @@ impl Client {
                 Ok(taken) => taken,
                 Err(error) => return not_opened(error),
             };
+            let trust = &self.shared.places[place].trust;
             let again = is_kept.then(|| next.clone());
+            if is_kept {
+                trust.used();
+            }
             let attempt = clock.now();
             let result = {
                 let mut sending = pin!(connection.send(next));
@@ -233,6 +246,7 @@ impl Client {
                 Ok(response) => break (connection, response),
                 Err(error) => match again {
                     Some(again) if is_loss(error.error()) && clock.now().since(attempt) < STALE => {
+                        trust.lost();
                         seen.resent += 1;
                         request = Some(again);
                     }
@@ -318,7 +332,7 @@ impl Client {
         };
         let asked = Asked {
             index: place,
-            place: &places[place].0,
+            place: &places[place].place,
             opening: *opening,
             fresh,
         };
@@ -330,51 +344,12 @@ impl Client {
         let Tail { mut body, place } = *tail;
         let rest = async { while let Ok(Some(_)) = body.read().await {} };
         if timeout(TAIL.to_duration(), rest).await.is_ok()
+            && self.shared.places[place].trust.holds()
             && let Some(connection) = body.into_connection().await
         {
             lane.pool.keep(place, connection, self.shared.clock.now());
         }
     }
-}
-
-/// A request that only has to be sent.
-#[derive(Debug)]
-pub(super) struct Ready {
-    /// Which replica it goes to.
-    place: usize,
-    request: Outgoing,
-}
-
-/// What was seen of a request so far.
-#[derive(Debug)]
-pub(super) struct Exchange {
-    pub(super) sent: Option<Nanos>,
-    pub(super) headers: Option<Nanos>,
-    pub(super) answer: Answer,
-    /// Bytes of a body that is no answer.
-    pub(super) error_bytes: u64,
-    /// How often it was sent again.
-    pub(super) resent: u32,
-}
-
-/// How an exchange ended.
-#[derive(Debug)]
-pub(super) enum Ended {
-    /// An answer came, or nothing in time.
-    Answer {
-        end: End,
-        /// The rest of a body that has already said all.
-        tail: Option<Box<Tail>>,
-    },
-    /// No answer came, for the reason in this text.
-    Failure { outcome: Outcome, text: String },
-}
-
-/// A body that has said all; its end may be still to come.
-#[derive(Debug)]
-pub(super) struct Tail {
-    body: Body,
-    place: usize,
 }
 
 #[cfg(test)]

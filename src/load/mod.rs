@@ -29,6 +29,7 @@ mod stop;
 mod supply;
 mod target;
 mod tls;
+mod trust;
 mod window;
 
 pub use cpu::CpuAllowance;

@@ -32,14 +32,14 @@ fn urls_are_http() {
         let client = client(url, None).unwrap();
         assert!(
             client.shared.places[0]
-                .0
+                .place
                 .request
                 .path()
                 .ends_with("/v1/chat/completions"),
             "{url}"
         );
         assert!(
-            !client.shared.places[0].0.request.path().contains("//"),
+            !client.shared.places[0].place.request.path().contains("//"),
             "{url}"
         );
     }
