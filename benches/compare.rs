@@ -68,7 +68,7 @@ fn spec() -> Spec {
         path: "the bench's spec".to_owned(),
         text: SPEC.to_owned(),
     };
-    let no_traces = |_: spec::TraceAsk<'_>| Err("none".to_owned());
+    let no_traces = |_: spec::FileAsk<'_>| Err("none".to_owned());
     spec::parse(&source, &|_| None, &no_traces).unwrap().spec
 }
 
@@ -187,6 +187,7 @@ impl Maker {
                 text: spec.text.clone(),
                 select: Vec::new(),
                 replays: Vec::new(),
+                rows: Vec::new(),
             },
             trace_digest: plan.trace_digest(),
             salt: String::new(),

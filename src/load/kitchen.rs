@@ -52,9 +52,17 @@ impl Kitchen {
     /// The first request of a session, with the texts of all that follow.
     pub(super) fn prepare(&self, session: Session) -> Prepared {
         let Session { first, later, room } = session;
-        let blocks = self.plan.blocks(self.stage, &first);
-        let prompt = self.prompter.prompt(self.stage_name(), &first, blocks);
-        let transcript = Transcript::new(self.client.template().api(), &prompt);
+        let api = self.client.template().api();
+        let transcript = if let Some(said) = self.plan.said(&first) {
+            let before = self.prompter.before(self.stage_name(), &first);
+            Transcript::of(api, &before, said)
+        } else {
+            let blocks = self.plan.blocks(self.stage, &first);
+            Transcript::new(
+                api,
+                &self.prompter.prompt(self.stage_name(), &first, blocks),
+            )
+        };
         let body = self.body(&transcript, &first);
         let sayings: Vec<Saying> = later
             .into_iter()
