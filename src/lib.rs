@@ -11,12 +11,14 @@
 //! The layers and what may import what stand in `ARCHITECTURE.md`; `tests/architecture.rs` checks
 //! them.
 
+pub mod access;
 pub mod archive;
 pub mod baseline;
 pub mod cli;
 pub mod compare;
 pub mod diag;
 pub mod exit;
+pub mod headroom;
 pub mod ident;
 pub mod load;
 pub mod metric;

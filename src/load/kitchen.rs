@@ -94,7 +94,10 @@ impl Kitchen {
     pub(super) fn ready(&self, body: Vec<u8>, planned: &PlannedRequest) -> Ready {
         let salt = self.prompter.salt();
         let name = request_name(salt, self.stage_name(), planned.phase, planned.number);
-        self.client.ready(body, &name)
+        // A conversation stays with the replica that has its history in the cache.
+        let turn = planned.turn;
+        let place = turn.map_or(planned.number, |turn| turn.conversation);
+        self.client.ready(body, &name, place)
     }
 
     /// How long the user of a closed stage thinks after a request.

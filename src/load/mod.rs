@@ -28,8 +28,10 @@ mod pool;
 mod stop;
 mod supply;
 mod target;
+mod tls;
 mod window;
 
+pub use cpu::CpuAllowance;
 pub use driver::{StageJob, StartError, run_stage};
 pub use endpoint::{ClientError, Endpoint};
 pub use event::{Live, LoadEvent};

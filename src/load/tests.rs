@@ -4,6 +4,7 @@ mod conversations;
 mod outcomes;
 mod schedule;
 mod server;
+mod transport;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,12 +12,13 @@ use std::sync::Arc;
 use server::{Reply, Server};
 
 use super::*;
+use crate::access::Access;
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{
     Api, Arrival, ArrivalProcess, CacheRegime, Cancel, Class, Extent, Gate, Layer, Length,
-    OutputLength, Policy, RateProfile, Spec, Stage, Target, TargetPlace, Think, Timeouts, Warmup,
-    Workload,
+    OutputLength, Policy, RateProfile, Spec, Stage, Target, TargetConnection, TargetPlace, Think,
+    Timeouts, Warmup, Workload,
 };
 use crate::unit::{Nanos, Rps};
 
@@ -71,7 +73,7 @@ struct Run {
     class: Class,
     timeouts: Timeouts,
     extra: BTreeMap<String, serde_json::Value>,
-    key: Option<String>,
+    access: Access,
     api: Api,
     stop: Stop,
     prompter: Arc<Prompter>,
@@ -92,7 +94,7 @@ fn run(stage: Stage) -> Run {
             total: vec![Nanos::from_secs(600)],
         },
         extra: BTreeMap::new(),
-        key: None,
+        access: Access::default(),
         api: Api::Chat,
         stop: Stop::never(),
         prompter: Arc::new(Prompter::new(
@@ -105,8 +107,12 @@ fn run(stage: Stage) -> Run {
 
 impl Run {
     async fn against(self, url: &str) -> Left {
+        self.against_all(&[url]).await
+    }
+
+    async fn against_all(self, urls: &[&str]) -> Left {
         let mut records = Vec::new();
-        let (observation, events) = self.with(url, |record| records.push(record)).await;
+        let (observation, events) = self.with(urls, |record| records.push(record)).await;
         Left {
             records,
             observation,
@@ -116,17 +122,17 @@ impl Run {
 
     async fn with(
         self,
-        url: &str,
+        urls: &[&str],
         records: impl FnMut(RequestRecord),
     ) -> (StageObservation, Vec<LoadEvent>) {
         rustls::crypto::ring::default_provider()
             .install_default()
             .ok();
         let endpoint = Endpoint {
-            base_url: url.to_owned(),
+            base_urls: urls.iter().map(|&url| url.to_owned()).collect(),
             api: self.api,
             model: "tiny".to_owned(),
-            key: self.key,
+            access: self.access,
             extra: self.extra,
         };
         let client = Client::new(&endpoint, self.timeouts.connect).unwrap();
@@ -151,11 +157,11 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
     Spec {
         name: "test".parse().unwrap(),
         target: Target {
-            place: TargetPlace::Url(String::new()),
+            place: TargetPlace::Urls(Vec::new()),
             api: Api::Chat,
             model: None,
-            api_key_env: None,
             layer: Layer::Engine,
+            connection: TargetConnection::default(),
         },
         pins: BTreeMap::new(),
         under_test: Vec::new(),

@@ -250,7 +250,7 @@ mod tests {
         let row = |number: u32| FileRow {
             input_tokens: 9,
             output_tokens: 5,
-            pinned: number % 2 == 0,
+            pinned: number.is_multiple_of(2),
             said: Some(Said::Prompt(format!("prompt {number}"))),
         };
         let fixed = crate::spec::Length::Fixed(1);

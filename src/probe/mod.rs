@@ -8,6 +8,7 @@ mod answer;
 mod calibrate;
 mod client;
 mod host;
+mod machine;
 mod queue;
 
 use std::collections::BTreeMap;
@@ -16,6 +17,7 @@ pub use answer::{EngineAnswers, Seen};
 pub use calibrate::calibrate;
 pub use client::{ProbeClient, ProbeError};
 pub use host::host_pins;
+pub use machine::{CpuTicks, cpu_ticks, limits};
 pub use queue::drained;
 
 use crate::provenance::{Observation, Pin, PinPath, Pins, Why};

@@ -4,9 +4,14 @@
 //! load, summary and archive come, and nothing about what a run means.
 
 mod error;
+mod headroom;
+mod look;
 mod measure;
+mod replicas;
 mod target;
 
 pub use error::MeasureError;
+pub use headroom::{Effort, HeadroomError, Site, measure_headroom};
+pub use look::look;
 pub use measure::{Measured, RunName, Sitting};
 pub use target::{RunningTarget, TargetError};

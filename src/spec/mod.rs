@@ -8,6 +8,7 @@
 
 mod cache;
 mod class;
+mod connection;
 mod diagnostics;
 mod estimate;
 mod fields;
@@ -35,6 +36,7 @@ use crate::diag::{Diagnostic, Source};
 
 pub use cache::CacheRegime;
 pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Turns};
+pub use connection::{Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection};
 pub use files::{FileAsk, FileText, Files, Reader};
 pub use limit::{Limit, LimitText};
 pub use lower::{base_url, looks};

@@ -2,10 +2,11 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 14] = [
     &[],
     &["demo"],
     &["check"],
+    &["doctor"],
     &["run"],
     &["ab"],
     &["gate"],
