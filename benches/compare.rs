@@ -188,6 +188,7 @@ impl Maker {
                 select: Vec::new(),
                 replays: Vec::new(),
                 rows: Vec::new(),
+                cache: spec::CacheRegime::default(),
             },
             trace_digest: plan.trace_digest(),
             salt: String::new(),

@@ -36,6 +36,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             select: Vec::new(),
             replays: Vec::new(),
             rows: Vec::new(),
+            cache: crate::spec::CacheRegime::default(),
         },
         trace_digest: Digest::of(b"trace"),
         salt: format!("{minute}"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::conversation::{Conversation, Saying};
 use super::http::{Client, Ready};
-use crate::plan::{Phase, Plan, PlannedRequest, Prompter, Salt, Session};
+use crate::plan::{Phase, Plan, PlannedRequest, Prompter, Salt, Session, Shared};
 use crate::unit::Nanos;
 use crate::wire::Transcript;
 use crate::wire::request::RequestTemplate;
@@ -82,6 +82,18 @@ impl Kitchen {
                     later: sayings.into_iter(),
                 })
             }),
+        }
+    }
+
+    /// A text that requests share, as a request of its own.
+    pub(super) fn prepare_shared(&self, shared: &Shared) -> Prepared {
+        let Shared { request, blocks } = shared;
+        let prompt = self.prompter.prompt(self.stage_name(), request, blocks);
+        let transcript = Transcript::new(self.client.template().api(), &prompt);
+        Prepared {
+            planned: *request,
+            request: self.ready(self.body(&transcript, request), request),
+            conversation: None,
         }
     }
 

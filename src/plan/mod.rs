@@ -7,6 +7,7 @@ mod draw;
 mod prompt;
 mod request;
 mod seed;
+mod shared;
 mod words;
 
 pub use arrival::Schedule;
@@ -14,6 +15,7 @@ pub use calibration::{CalibrationSource, PromptCalibration};
 pub use conversation::{LaterTurn, Session, WARMUP_NUMBERS};
 pub use prompt::{Prompt, Prompter, Salt, calibration_texts};
 pub use request::{Phase, PlannedRequest, Prefix, Turn};
+pub use shared::{MOST_SHARED, Shared};
 
 use crate::ident::Digest;
 use crate::spec::{
@@ -118,6 +120,17 @@ impl Plan {
         } else {
             Session::single(self.request(stage, phase, number))
         }
+    }
+
+    /// What the requests of a stage share, at most [`MOST_SHARED`] texts.
+    pub fn shared(&self, stage: usize) -> Vec<Shared> {
+        let of_trace = self
+            .replay(stage)
+            .map(|replay| shared::blocks(&replay.rows));
+        let mut all = of_trace.unwrap_or_default();
+        all.extend(shared::prefixes(&self.classes));
+        all.truncate(MOST_SHARED);
+        all
     }
 
     /// The prompt that a request has from its class's dataset.

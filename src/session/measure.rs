@@ -218,6 +218,7 @@ impl Sitting {
                 select: self.spec.select.clone(),
                 replays: self.spec.replays(),
                 rows: self.spec.row_stamps(),
+                cache: self.plan.cache(),
             },
             trace_digest: self.plan.trace_digest(),
             salt: salt.as_str().to_owned(),

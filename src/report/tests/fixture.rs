@@ -39,6 +39,7 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
             select: Vec::new(),
             replays: Vec::new(),
             rows: Vec::new(),
+            cache: crate::spec::CacheRegime::default(),
         },
         trace_digest: Digest::of(b"trace"),
         salt: "harbour lantern".to_owned(),
