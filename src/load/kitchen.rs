@@ -106,10 +106,11 @@ impl Kitchen {
     pub(super) fn ready(&self, body: Vec<u8>, planned: &PlannedRequest) -> Ready {
         let salt = self.prompter.salt();
         let name = request_name(salt, self.stage_name(), planned.phase, planned.number);
-        // A conversation stays with the replica that has its history in the cache.
-        let turn = planned.turn;
-        let place = turn.map_or(planned.number, |turn| turn.conversation);
-        self.client.ready(body, &name, place)
+        // A conversation stays with its replica, which has its beginning in the cache.
+        let number = planned
+            .turn
+            .map_or(planned.number, |turn| turn.conversation);
+        self.client.ready(body, &name, number)
     }
 
     /// How long the user of a closed stage thinks after a request.

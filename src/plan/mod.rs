@@ -6,6 +6,7 @@ mod conversation;
 mod draw;
 mod prompt;
 mod request;
+mod rows;
 mod seed;
 mod shared;
 mod words;
@@ -18,11 +19,10 @@ pub use request::{Phase, PlannedRequest, Prefix, Turn};
 pub use shared::{MOST_SHARED, Shared};
 
 use crate::ident::Digest;
-use crate::spec::{
-    Arrival, CacheRegime, Class, Extent, Replay, RowsKind, Said, Spec, Stage, Workload,
-};
+use crate::spec::{Arrival, CacheRegime, Class, Extent, Replay, Said, Spec, Stage, Workload};
 use crate::unit::Nanos;
 use draw::think;
+use rows::shuffled;
 use seed::Draws;
 
 /// Requests of an endless stage that enter the trace digest.
@@ -191,18 +191,48 @@ impl Plan {
                     (None, Extent::Duration(_)) => DIGESTED,
                 };
                 let requests = if self.has_conversations(index) {
-                    let sessions =
-                        (0..n).map(|number| self.session(index, Phase::Measured, number, 0));
-                    Digest::of_json(&sessions.collect::<Vec<_>>())
+                    Digest::of_json_list(
+                        (0..n).map(|number| self.session(index, Phase::Measured, number, 0)),
+                    )
                 } else {
-                    let requests =
-                        (0..n).map(|number| self.request(index, Phase::Measured, number));
-                    Digest::of_json(&requests.collect::<Vec<_>>())
+                    Digest::of_json_list(
+                        (0..n).map(|number| self.request(index, Phase::Measured, number)),
+                    )
                 };
-                (stage, schedule, requests)
+                (
+                    serde_json::to_value(stage).expect("a stage serialises to JSON"),
+                    schedule.as_ref().map(SortedSchedule::of),
+                    requests,
+                )
             })
             .collect();
-        Digest::of_json(&stages)
+        Digest::of_sorted_json(&stages)
+    }
+}
+
+/// A schedule with its keys sorted: it may be long, and is written into the digest as it is.
+#[derive(serde::Serialize)]
+struct SortedSchedule<'a> {
+    measured: &'a [Nanos],
+    warmup: &'a [Nanos],
+    window_end: Nanos,
+    window_start: Nanos,
+}
+
+impl<'a> SortedSchedule<'a> {
+    fn of(schedule: &'a Schedule) -> Self {
+        let Schedule {
+            warmup,
+            measured,
+            window_start,
+            window_end,
+        } = schedule;
+        Self {
+            measured,
+            warmup,
+            window_end: *window_end,
+            window_start: *window_start,
+        }
     }
 }
 
@@ -232,81 +262,78 @@ fn mean_turns(seed: u64, stage: &str, workload: &Workload) -> f64 {
     requests as f64 / f64::from(DRAWN)
 }
 
-/// The classes, with the prompts of datasets in the order in which they are sent.
-fn shuffled(seed: u64, classes: &[Class]) -> Vec<Class> {
-    let mut classes = classes.to_vec();
-    for class in &mut classes {
-        let Some(rows) = &mut class.rows else {
-            continue;
-        };
-        if rows.kind == RowsKind::Dataset {
-            let purpose = format!("dataset/{}", class.name);
-            let mut draws = Draws::new(&seed.to_string(), &purpose, 0);
-            let mut order = rows.rows.to_vec();
-            // Fisher and Yates.
-            for last in (1..order.len()).rev() {
-                order.swap(last, draws.below(last as u64 + 1) as usize);
-            }
-            rows.rows = order.into();
-        }
-    }
-    classes
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ident::Digest;
-    use crate::spec::{FileRow, Rows, RowsSize};
+    use crate::spec::{ArrivalProcess, Length, RateProfile, Warmup};
+    use crate::unit::Rps;
 
-    fn prompts(count: u32) -> Class {
-        let row = |number: u32| FileRow {
-            input_tokens: 9,
-            output_tokens: 5,
-            pinned: number.is_multiple_of(2),
-            said: Some(Said::Prompt(format!("prompt {number}"))),
+    #[test]
+    fn a_schedule_is_digested_as_its_canonical_json() {
+        let schedule = Schedule {
+            warmup: vec![Nanos::new(1), Nanos::new(5)],
+            measured: vec![Nanos::new(7)],
+            window_start: Nanos::new(6),
+            window_end: Nanos::new(9),
         };
-        let fixed = crate::spec::Length::Fixed(1);
-        Class {
-            rows: Some(Rows {
-                file: "prompts.jsonl".to_owned(),
-                digest: Digest::of(b""),
-                kind: RowsKind::Dataset,
-                size: RowsSize {
-                    count,
-                    output_tokens: u64::from(5 * count),
-                    largest_output: 5,
-                },
-                rows: (0..count).map(row).collect(),
-            }),
-            ..Class::new("prompts".parse().unwrap(), fixed, fixed)
-        }
+        assert_eq!(
+            Digest::of_sorted_json(&Some(SortedSchedule::of(&schedule))),
+            Digest::of_json(&Some(schedule))
+        );
     }
 
     #[test]
-    fn a_dataset_is_gone_through_in_a_seeded_order_and_then_again() {
-        let said = |seed, phase, numbers: std::ops::Range<u32>| -> Vec<String> {
-            let classes = shuffled(seed, &[prompts(40)]);
-            let rows = &classes[0].rows.as_ref().unwrap().rows;
-            numbers
-                .map(|number| {
-                    let request = PlannedRequest::draw(seed, "s", phase, number, &classes);
-                    let row = &rows[request.row.unwrap() as usize];
-                    match row.said.as_ref().unwrap() {
-                        Said::Prompt(text) | Said::Messages(text) => text.clone(),
-                    }
-                })
-                .collect()
+    fn the_trace_digest_is_that_of_the_whole_plan_at_once() {
+        let stage = |arrival, extent| Stage {
+            name: "steady".to_owned(),
+            arrival,
+            extent,
+            warmup: Warmup {
+                requests: 3,
+                duration: Nanos::ZERO,
+            },
+            in_flight: 10,
+            drain_timeout: Nanos::from_secs(1),
+            stop_when: None,
+            soak: false,
+            labels: Vec::new(),
         };
-        let all = said(1, Phase::Measured, 0..40);
-        let mut sorted = all.clone();
-        sorted.sort();
-        sorted.dedup();
-        assert_eq!(sorted.len(), 40, "each once");
-        assert_eq!(said(1, Phase::Measured, 40..80), all);
-        assert_ne!(said(2, Phase::Measured, 0..40), all);
-        // A warm-up of ten takes what a window of thirty leaves.
-        let warmup = said(1, Phase::Warmup, 0..10);
-        assert!(warmup.iter().all(|text| !all[..30].contains(text)));
+        let (profile, process) = (
+            RateProfile::Steady(Rps::try_new(7.0).unwrap()),
+            ArrivalProcess::Poisson,
+        );
+        let closed = Arrival::Closed {
+            users: 2,
+            ramp: None,
+            think: crate::spec::Think::Fixed(Nanos::ZERO),
+        };
+        let open = stage(Arrival::Open { profile, process }, Extent::Requests(40));
+        let lengths = Length::Uniform { low: 5, high: 90 };
+        let plan = Plan {
+            seed: 7,
+            cache: CacheRegime::default(),
+            classes: vec![Class::new("a".parse().unwrap(), lengths, lengths)],
+            stages: vec![
+                StagePlan {
+                    schedule: Some(Schedule::new(7, &open, (profile, 1.0), process)),
+                    stage: open,
+                },
+                StagePlan {
+                    schedule: None,
+                    stage: stage(closed, Extent::Requests(9)),
+                },
+            ],
+        };
+        let at_once: Vec<_> = [(0, 40), (1, 9)]
+            .into_iter()
+            .map(|(index, n)| {
+                let requests: Vec<_> = (0..n)
+                    .map(|number| plan.request(index, Phase::Measured, number))
+                    .collect();
+                let StagePlan { stage, schedule } = &plan.stages[index];
+                (stage, schedule, Digest::of_json(&requests))
+            })
+            .collect();
+        assert_eq!(plan.trace_digest(), Digest::of_json(&at_once));
     }
 }
