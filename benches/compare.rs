@@ -68,7 +68,7 @@ fn spec() -> Spec {
         path: "the bench's spec".to_owned(),
         text: SPEC.to_owned(),
     };
-    let no_traces = |_: spec::TraceAsk<'_>| Err("none".to_owned());
+    let no_traces = |_: spec::FileAsk<'_>| Err("none".to_owned());
     spec::parse(&source, &|_| None, &no_traces).unwrap().spec
 }
 
@@ -188,6 +188,8 @@ impl Maker {
                 text: spec.text.clone(),
                 select: Vec::new(),
                 replays: Vec::new(),
+                rows: Vec::new(),
+                cache: spec::CacheRegime::default(),
             },
             trace_digest: plan.trace_digest(),
             salt: String::new(),

@@ -109,7 +109,7 @@ gate:
 "
         );
         let path = "the bench's spec".to_owned();
-        let no_traces = |_: spec::TraceAsk<'_>| Err("none".to_owned());
+        let no_traces = |_: spec::FileAsk<'_>| Err("none".to_owned());
         spec::parse(&Source { path, text }, &|_| None, &no_traces)
             .unwrap()
             .spec

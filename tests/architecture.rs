@@ -59,7 +59,7 @@ const CONFINED: &[(&str, &[&str])] = &[
         "jiff",
         &["cli/context.rs", "compare/pairing.rs", "trace/instant.rs"],
     ),
-    ("csv", &["trace/table.rs"]),
+    ("csv", &["trace/pairs.rs", "trace/table.rs"]),
     (
         "flate2",
         &[

@@ -9,6 +9,7 @@ use std::path::Path;
 use infergate::diag::{Source, Style, render};
 use infergate::exit::Exit;
 use infergate::metric::{Direction, Metric};
+use infergate::spec::{FileAsk, FileText};
 
 const README: &str = include_str!("../README.md");
 
@@ -92,14 +93,21 @@ fn the_ready_workloads_are_right_without_warnings_and_listed() {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "yaml") {
+            continue;
+        }
+        let file = |ask: FileAsk<'_>| {
+            fs::read_to_string(path.with_file_name(ask.file))
+                .map(FileText::Whole)
+                .map_err(|error| error.to_string())
+        };
         let source = Source {
             path: path.display().to_string(),
             text: fs::read_to_string(&path).unwrap(),
         };
         let shown = |diagnostics: &[_]| render(diagnostics, &source, Style::Plain);
-        let parsed =
-            infergate::spec::parse(&source, &|_| None, &|_| Err("there is none".to_owned()))
-                .unwrap_or_else(|diagnostics| panic!("{}", shown(&diagnostics)));
+        let parsed = infergate::spec::parse(&source, &|_| None, &file)
+            .unwrap_or_else(|diagnostics| panic!("{}", shown(&diagnostics)));
         assert!(parsed.warnings.is_empty(), "{}", shown(&parsed.warnings));
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         assert_eq!(parsed.spec.name.as_str(), name);

@@ -2,6 +2,7 @@
 
 mod conversations;
 mod replay;
+mod rows;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -166,6 +167,7 @@ impl Size {
             notes: [
                 notes(spec),
                 conversations::notes(plan.stages(), &spec.workload),
+                rows::notes(&spec.workload),
             ]
             .concat(),
             stages,

@@ -9,7 +9,7 @@ use super::context::Context;
 use super::failure::{Failure, FailureText};
 use crate::diag::{Diagnostic, Source, Style, render};
 use crate::exit::Exit;
-use crate::spec::{self, Spec, TraceAsk, TraceText};
+use crate::spec::{self, FileAsk, FileText, Reader, Spec};
 use crate::summary::SpecStamp;
 
 /// Which stages with labels run.
@@ -44,7 +44,7 @@ pub(super) fn selected(spec: Spec, labels: &[String]) -> Result<Spec, Failure> {
         .map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// Bytes of a trace at most: some ten million rows.
+/// Bytes of a file at most: some ten million rows.
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads and parses; warnings go to standard error, errors are all reported at once.
@@ -75,16 +75,16 @@ pub(super) fn read_spec(path: &Path, context: &Context) -> Result<(Source, spec:
         text,
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let trace = |ask: TraceAsk<'_>| read_trace(&folder.join(ask.file)).map(TraceText::Whole);
-    let mut parsed = spec::parse(&source, &|name| context.variable(name), &trace)
+    let file = |ask: FileAsk<'_>| read_file(&folder.join(ask.file)).map(FileText::Whole);
+    let mut parsed = spec::parse(&source, &|name| context.variable(name), &file)
         .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
     let target = &mut parsed.spec.target;
     target.connection = std::mem::take(&mut target.connection).in_folder(folder);
     Ok((source, parsed))
 }
 
-/// The text of a trace, or why there is none.
-fn read_trace(path: &Path) -> Result<String, String> {
+/// The text of a file, or why there is none.
+fn read_file(path: &Path) -> Result<String, String> {
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
     let mut text = String::new();
     let read = file.take(MOST_BYTES + 1).read_to_string(&mut text);
@@ -96,24 +96,31 @@ fn read_trace(path: &Path) -> Result<String, String> {
 }
 
 /// Parses the spec that a run file carries. Its target is not used, so a variable that is unset
-/// here stands for any address; of its traces it has what the run has kept.
+/// here stands for any address; of its files it has what the run has kept.
 pub(super) fn embedded_spec(stamp: &SpecStamp, context: &Context) -> Result<Spec, Failure> {
     let source = Source {
         path: "the run's spec".to_owned(),
         text: stamp.text.clone(),
     };
-    let trace = |ask: TraceAsk<'_>| {
-        let kept = stamp.replays.iter().find(|kept| kept.stage == ask.stage);
-        kept.cloned()
-            .map(TraceText::Stamp)
-            .ok_or_else(|| "the run has kept nothing of it".to_owned())
+    let kept = |ask: FileAsk<'_>| {
+        let kept = match ask.reader {
+            Reader::Stage(stage) => {
+                let kept = stamp.replays.iter().find(|kept| kept.stage == stage);
+                kept.cloned().map(FileText::Replay)
+            }
+            Reader::Class(class) => {
+                let kept = stamp.rows.iter().find(|kept| kept.class == class);
+                kept.cloned().map(FileText::Rows)
+            }
+        };
+        kept.ok_or_else(|| "the run has kept nothing of it".to_owned())
     };
     let placeholder = |name: &str| {
         context
             .variable(name)
             .or_else(|| Some("http://127.0.0.1".to_owned()))
     };
-    let parsed = spec::parse(&source, &placeholder, &trace)
+    let parsed = spec::parse(&source, &placeholder, &kept)
         .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
     selected(parsed.spec, &stamp.select)
 }

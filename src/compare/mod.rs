@@ -17,7 +17,7 @@ mod tests;
 
 use crate::ident::Digest;
 use crate::provenance::PinPath;
-use crate::spec::Gate;
+use crate::spec::{CacheRegime, Gate};
 use crate::summary::{Run, RunEnd};
 
 pub use cells::ComparedCell;
@@ -54,6 +54,13 @@ pub enum Mismatch {
         /// Digest of the candidate.
         candidate: Digest,
     },
+    /// A prefix cache finds more on one side than on the other, by what prompts share.
+    CacheRegime {
+        /// The baseline's.
+        baseline: CacheRegime,
+        /// The candidate's.
+        candidate: CacheRegime,
+    },
     /// Lengths, instants or groups of the requests differ.
     Trace {
         /// Digest of the baseline.
@@ -79,6 +86,15 @@ impl std::fmt::Display for Mismatch {
             } => write!(
                 f,
                 "the workloads differ ({baseline} against {candidate}): measure both sides with one spec"
+            ),
+            Self::CacheRegime {
+                baseline,
+                candidate,
+            } => write!(
+                f,
+                "the cache regimes differ ({} against {}): measure both sides with one `cache`",
+                baseline.name(),
+                candidate.name()
             ),
             Self::Trace {
                 baseline,
@@ -171,7 +187,13 @@ fn mismatches(baseline: &[&Run], candidate: &[&Run]) -> Vec<Mismatch> {
                 candidate: run.definition.clone(),
             });
         }
-        if run.spec.workload_digest != base.spec.workload_digest {
+        if run.spec.cache != base.spec.cache {
+            // The workload differs by it too.
+            note(Mismatch::CacheRegime {
+                baseline: base.spec.cache,
+                candidate: run.spec.cache,
+            });
+        } else if run.spec.workload_digest != base.spec.workload_digest {
             note(Mismatch::Workload {
                 baseline: base.spec.workload_digest,
                 candidate: run.spec.workload_digest,

@@ -35,6 +35,8 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             text: String::new(),
             select: Vec::new(),
             replays: Vec::new(),
+            rows: Vec::new(),
+            cache: crate::spec::CacheRegime::default(),
         },
         trace_digest: Digest::of(b"trace"),
         salt: format!("{minute}"),

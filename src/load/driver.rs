@@ -18,6 +18,7 @@ use super::http::Client;
 use super::inbox::Inbox;
 use super::kitchen::Kitchen;
 use super::open::Pacer;
+use super::priming::prime;
 use super::stop::Stop;
 use super::supply::Supply;
 use super::target::Lifeline;
@@ -78,6 +79,10 @@ pub async fn run_stage(
     mut stop: Stop,
 ) -> Result<StageObservation, StartError> {
     events(LoadEvent::StageStarted { stage: job.stage });
+    tokio::select! {
+        () = prime(job) => {}
+        () = stop.pressed() => {}
+    }
     let mut stage = Running::start(job).await?;
     let mut ticks = interval(TICK.to_duration());
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::conversation::{Conversation, Saying};
 use super::http::{Client, Ready};
-use crate::plan::{Phase, Plan, PlannedRequest, Prompter, Salt, Session};
+use crate::plan::{Phase, Plan, PlannedRequest, Prompter, Salt, Session, Shared};
 use crate::unit::Nanos;
 use crate::wire::Transcript;
 use crate::wire::request::RequestTemplate;
@@ -52,9 +52,17 @@ impl Kitchen {
     /// The first request of a session, with the texts of all that follow.
     pub(super) fn prepare(&self, session: Session) -> Prepared {
         let Session { first, later, room } = session;
-        let blocks = self.plan.blocks(self.stage, &first);
-        let prompt = self.prompter.prompt(self.stage_name(), &first, blocks);
-        let transcript = Transcript::new(self.client.template().api(), &prompt);
+        let api = self.client.template().api();
+        let transcript = if let Some(said) = self.plan.said(&first) {
+            let before = self.prompter.before(self.stage_name(), &first);
+            Transcript::of(api, &before, said)
+        } else {
+            let blocks = self.plan.blocks(self.stage, &first);
+            Transcript::new(
+                api,
+                &self.prompter.prompt(self.stage_name(), &first, blocks),
+            )
+        };
         let body = self.body(&transcript, &first);
         let sayings: Vec<Saying> = later
             .into_iter()
@@ -74,6 +82,18 @@ impl Kitchen {
                     later: sayings.into_iter(),
                 })
             }),
+        }
+    }
+
+    /// A text that requests share, as a request of its own.
+    pub(super) fn prepare_shared(&self, shared: &Shared) -> Prepared {
+        let Shared { request, blocks } = shared;
+        let prompt = self.prompter.prompt(self.stage_name(), request, blocks);
+        let transcript = Transcript::new(self.client.template().api(), &prompt);
+        Prepared {
+            planned: *request,
+            request: self.ready(self.body(&transcript, request), request),
+            conversation: None,
         }
     }
 

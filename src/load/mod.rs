@@ -25,6 +25,7 @@ mod limits;
 mod open;
 mod place;
 mod pool;
+mod priming;
 mod stop;
 mod supply;
 mod target;

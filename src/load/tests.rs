@@ -16,9 +16,9 @@ use crate::access::Access;
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{
-    Api, Arrival, ArrivalProcess, Cancel, Class, Extent, Gate, Layer, Length, OutputLength, Policy,
-    RateProfile, Spec, Stage, Target, TargetConnection, TargetPlace, Think, Timeouts, Warmup,
-    Workload,
+    Api, Arrival, ArrivalProcess, CacheRegime, Cancel, Class, Extent, Gate, Layer, Length,
+    OutputLength, Policy, RateProfile, Spec, Stage, Target, TargetConnection, TargetPlace, Think,
+    Timeouts, Warmup, Workload,
 };
 use crate::unit::{Nanos, Rps};
 
@@ -168,6 +168,7 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
         request: BTreeMap::new(),
         workload: Workload {
             seed: 7,
+            cache: CacheRegime::default(),
             classes: vec![class],
         },
         stages: vec![stage],

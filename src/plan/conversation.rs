@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::draw::{bucket, given_up, length, pick, shared, tenant, think};
+use super::draw::{given_up, length, lengths, pick, shared, tenant, think};
 use super::request::{Phase, PlannedRequest, Turn};
 use super::seed::Draws;
-use crate::spec::{Bucket, Class, OutputLength, PrefixSharing};
+use crate::spec::{Class, OutputLength, PrefixSharing};
 use crate::unit::Nanos;
 
 /// Conversations that begin in the warm-up, and their requests, are numbered from here on: however
@@ -79,12 +79,11 @@ impl Session {
             .filter(|_| class.output_length == OutputLength::Pinned)
             .map(|room| room.saturating_sub(TEMPLATE));
         let mut drawn = (1..=count).map_while(|turn| {
-            let Bucket { input, output, .. } = *bucket(&mut draws, &class.lengths);
+            let drawn = lengths(&mut draws, class, (phase, number));
             let least = prefix
                 .filter(|_| turn == 1)
                 .map_or(1, |prefix| prefix.tokens + PrefixSharing::BEYOND);
-            let input_tokens = length(&mut draws, input).max(least);
-            let output_tokens = length(&mut draws, output);
+            let (input_tokens, output_tokens) = (drawn.input.max(least), drawn.output);
             let cancel_after = class.cancel.and_then(|cancel| given_up(&mut draws, cancel));
             let pause = turns
                 .and_then(|turns| turns.think)
@@ -106,9 +105,10 @@ impl Session {
                         conversation,
                         number: turn,
                     }),
+                    row: drawn.row,
                     input_tokens,
                     output_tokens,
-                    output_length: class.output_length,
+                    output_length: drawn.output_length,
                     prefix: prefix.filter(|_| turn == 1),
                     cancel_after,
                 },

@@ -1,12 +1,64 @@
 //! What is drawn for a request, each from its distribution.
 
-use super::request::Prefix;
+use super::request::{Phase, Prefix};
 use super::seed::Draws;
-use crate::spec::{Bucket, Cancel, Class, Length, PrefixSharing, Think};
+use crate::spec::{
+    Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Rows, RowsKind, Think,
+};
 use crate::unit::Nanos;
 
-/// The lengths that go together, by weight; one alone takes no draw.
-pub(super) fn bucket<'b>(draws: &mut Draws, buckets: &'b [Bucket]) -> &'b Bucket {
+/// Lengths that go together, and where they come from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lengths {
+    pub(super) input: u32,
+    pub(super) output: u32,
+    pub(super) output_length: OutputLength,
+    /// Which row of the class's file they are.
+    pub(super) row: Option<u32>,
+}
+
+/// Lengths from the class's buckets or file.
+///
+/// Of pairs any is as likely as any other. A dataset is gone through in its order: the window from the
+/// first on, the warm-up from the last back, so that they have different prompts as long as there are
+/// any.
+pub(super) fn lengths(draws: &mut Draws, class: &Class, (phase, number): (Phase, u32)) -> Lengths {
+    let Some(Rows {
+        kind, rows, size, ..
+    }) = &class.rows
+    else {
+        let Bucket { input, output, .. } = *bucket(draws, &class.lengths);
+        return Lengths {
+            input: length(draws, input),
+            output: length(draws, output),
+            output_length: class.output_length,
+            row: None,
+        };
+    };
+    // Where a run's stamp stands for the file, nothing is sent.
+    let count = u64::from(size.count.max(1));
+    let row = match (kind, phase) {
+        (RowsKind::Pairs, _) => draws.below(count),
+        (RowsKind::Dataset, Phase::Measured) => u64::from(number) % count,
+        (RowsKind::Dataset, Phase::Warmup) => count - 1 - u64::from(number) % count,
+    };
+    let found = rows.get(row as usize);
+    Lengths {
+        input: found.map_or(1, |row| row.input_tokens),
+        output: found.map_or(1, |row| row.output_tokens),
+        output_length: found.map_or(class.output_length, |row| {
+            if row.pinned {
+                OutputLength::Pinned
+            } else {
+                OutputLength::Natural
+            }
+        }),
+        row: Some(row as u32),
+    }
+}
+
+/// One of the buckets, by weight; one alone takes no draw.
+fn bucket<'b>(draws: &mut Draws, buckets: &'b [Bucket]) -> &'b Bucket {
     match buckets {
         [bucket] => bucket,
         buckets => &buckets[pick(draws, buckets, |bucket| bucket.weight)],

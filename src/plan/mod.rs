@@ -6,7 +6,9 @@ mod conversation;
 mod draw;
 mod prompt;
 mod request;
+mod rows;
 mod seed;
+mod shared;
 mod words;
 
 pub use arrival::Schedule;
@@ -14,11 +16,13 @@ pub use calibration::{CalibrationSource, PromptCalibration};
 pub use conversation::{LaterTurn, Session, WARMUP_NUMBERS};
 pub use prompt::{Prompt, Prompter, Salt, calibration_texts};
 pub use request::{Phase, PlannedRequest, Prefix, Turn};
+pub use shared::{MOST_SHARED, Shared};
 
 use crate::ident::Digest;
-use crate::spec::{Arrival, Class, Extent, Replay, Spec, Stage, Workload};
+use crate::spec::{Arrival, CacheRegime, Class, Extent, Replay, Said, Spec, Stage, Workload};
 use crate::unit::Nanos;
 use draw::think;
+use rows::shuffled;
 use seed::Draws;
 
 /// Requests of an endless stage that enter the trace digest.
@@ -28,6 +32,7 @@ const DIGESTED: u32 = 4096;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     seed: u64,
+    cache: CacheRegime,
     classes: Vec<Class>,
     stages: Vec<StagePlan>,
 }
@@ -62,7 +67,8 @@ impl Plan {
             .collect();
         Self {
             seed,
-            classes: spec.workload.classes.clone(),
+            cache: spec.workload.cache,
+            classes: shuffled(seed, &spec.workload.classes),
             stages,
         }
     }
@@ -70,6 +76,11 @@ impl Plan {
     /// The seed of everything random in it.
     pub const fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// What a prefix cache may find of its prompts.
+    pub const fn cache(&self) -> CacheRegime {
+        self.cache
     }
 
     /// The stages, in order.
@@ -109,6 +120,23 @@ impl Plan {
         } else {
             Session::single(self.request(stage, phase, number))
         }
+    }
+
+    /// What the requests of a stage share, at most [`MOST_SHARED`] texts.
+    pub fn shared(&self, stage: usize) -> Vec<Shared> {
+        let of_trace = self
+            .replay(stage)
+            .map(|replay| shared::blocks(&replay.rows));
+        let mut all = of_trace.unwrap_or_default();
+        all.extend(shared::prefixes(&self.classes));
+        all.truncate(MOST_SHARED);
+        all
+    }
+
+    /// The prompt that a request has from its class's dataset.
+    pub fn said(&self, request: &PlannedRequest) -> Option<&Said> {
+        let rows = self.classes[request.class as usize].rows.as_ref()?;
+        rows.rows.get(request.row? as usize)?.said.as_ref()
     }
 
     /// How long the user of a closed stage thinks after a request.
@@ -283,6 +311,7 @@ mod tests {
         let lengths = Length::Uniform { low: 5, high: 90 };
         let plan = Plan {
             seed: 7,
+            cache: CacheRegime::default(),
             classes: vec![Class::new("a".parse().unwrap(), lengths, lengths)],
             stages: vec![
                 StagePlan {

@@ -6,6 +6,7 @@ use super::calibration::PromptCalibration;
 use super::request::{Phase, PlannedRequest, Prefix};
 use super::seed::Draws;
 use super::words::WORDS;
+use crate::spec::CacheRegime;
 use crate::trace::BLOCK_TOKENS;
 
 /// What makes a run's prompts new to every prefix cache: different for each run.
@@ -48,6 +49,7 @@ pub struct Prompter {
     seed: String,
     salt: Salt,
     calibration: PromptCalibration,
+    cache: CacheRegime,
 }
 
 impl Prompter {
@@ -57,7 +59,15 @@ impl Prompter {
             seed: seed.to_string(),
             salt,
             calibration,
+            cache: CacheRegime::default(),
         }
+    }
+
+    /// The same under another regime of the prefix cache.
+    #[must_use]
+    pub fn under(mut self, cache: CacheRegime) -> Self {
+        self.cache = cache;
+        self
     }
 
     /// The run's salt.
@@ -94,7 +104,11 @@ impl Prompter {
                     None => request.class.to_string(),
                 };
                 Prompt {
-                    system: Some(self.salted_text(&format!("prefix/{whose}/{group}"), shared)),
+                    system: Some(self.shared_text(
+                        &format!("prefix/{whose}/{group}"),
+                        &place,
+                        shared,
+                    )),
                     user: self.salted_text(&place, own),
                 }
             }
@@ -109,7 +123,7 @@ impl Prompter {
         let place = format!("text/{}", place(stage, request));
         let mut body = Draws::new(&self.seed, &place, 0);
         let words = self.calibration.words(total);
-        text((0..words).map(|_| WORDS[body.below(WORDS.len() as u64) as usize]))
+        text((0..words).map(|_| word(&mut body)))
     }
 
     /// So many words, the first of them from blocks.
@@ -123,7 +137,7 @@ impl Prompter {
                 break;
             }
             left -= part;
-            parts.push(self.salted_text(&format!("{stage}/block/{block}"), part));
+            parts.push(self.shared_text(&format!("{stage}/block/{block}"), place, part));
         }
         if left > 0 {
             parts.push(self.salted_text(place, left));
@@ -131,19 +145,53 @@ impl Prompter {
         parts.join(". ")
     }
 
-    /// A salted text of exactly so many words; texts of different `place`s differ.
+    /// The words that stand before a prompt of a dataset, with a full stop after them: the same for all
+    /// of a class's in a run, so that what they share is still shared. None under `warm`: then prompts
+    /// are sent as they stand in the file.
+    pub fn before(&self, stage: &str, request: &PlannedRequest) -> String {
+        let dataset = format!("dataset/{}", request.class);
+        let mut salt = match self.cache {
+            CacheRegime::Cold => self.salt_of(&place(stage, request)),
+            CacheRegime::Realistic => self.salt_of(&dataset),
+            CacheRegime::Warm => return String::new(),
+        };
+        let words = text((0..SALT_WORDS).map(|_| word(&mut salt)));
+        format!("{words}. ")
+    }
+
+    /// A text of one request of exactly so many words; texts of different `place`s differ.
     fn salted_text(&self, place: &str, words: u32) -> String {
-        let mut salt = Draws::new(self.salt.as_str(), &format!("salt/{place}"), 0);
+        self.text_after(Some(place), place, words)
+    }
+
+    /// A text that requests share: with the salt of the run, of the request or none.
+    fn shared_text(&self, place: &str, request: &str, words: u32) -> String {
+        let own = format!("{place}/of/{request}");
+        let salt = match self.cache {
+            CacheRegime::Cold => Some(own.as_str()),
+            CacheRegime::Realistic => Some(place),
+            CacheRegime::Warm => None,
+        };
+        self.text_after(salt, place, words)
+    }
+
+    /// So many words of the text at `place`, the first of them instead from the salt of another.
+    fn text_after(&self, salt: Option<&str>, place: &str, words: u32) -> String {
+        let mut salt = salt.map(|place| self.salt_of(place));
         let mut body = Draws::new(&self.seed, &format!("text/{place}"), 0);
-        text((0..words).map(|number| {
-            let draws = if number < SALT_WORDS {
-                &mut salt
-            } else {
-                &mut body
-            };
-            WORDS[draws.below(WORDS.len() as u64) as usize]
+        text((0..words).map(|number| match &mut salt {
+            Some(salt) if number < SALT_WORDS => word(salt),
+            _ => word(&mut body),
         }))
     }
+
+    fn salt_of(&self, place: &str) -> Draws {
+        Draws::new(self.salt.as_str(), &format!("salt/{place}"), 0)
+    }
+}
+
+fn word(draws: &mut Draws) -> &'static str {
+    WORDS[draws.below(WORDS.len() as u64) as usize]
 }
 
 /// What tells the text of a request from every other: its conversation and turn, or its phase and
@@ -204,6 +252,7 @@ mod tests {
             number,
             class: 0,
             tenant: None,
+            row: None,
             turn: None,
             input_tokens: 104,
             output_tokens: 8,
@@ -293,6 +342,41 @@ mod tests {
         let other = prompt("b", 0, 1504, &[7, 8]);
         assert_ne!(words(&other)[..6], a[..6]);
         assert_eq!(words(&other)[6..512], a[6..512]);
+    }
+
+    #[test]
+    fn a_regime_says_what_is_salted() {
+        let system = |salt, cache, number| {
+            let prefix = Some(Prefix {
+                group: 1,
+                tokens: 50,
+            });
+            let prompter = prompter(salt).under(cache);
+            let prompt = prompter.prompt("s", &request(number, prefix), &[]);
+            (prompt.system.unwrap(), prompt.user)
+        };
+        let (cold, warm) = (CacheRegime::Cold, CacheRegime::Warm);
+        // Cold: not even two requests of a run share their beginning.
+        let (a, b) = (system("a", cold, 0).0, system("a", cold, 1).0);
+        assert_ne!(words(&a)[..6], words(&b)[..6]);
+        assert_eq!(words(&a)[6..], words(&b)[6..]);
+        // Warm: runs share what requests share, and nothing else.
+        assert_eq!(system("a", warm, 0).0, system("b", warm, 1).0);
+        assert_ne!(
+            words(&system("a", warm, 0).1)[..6],
+            words(&system("b", warm, 0).1)[..6]
+        );
+        let before = |salt, cache, number| {
+            prompter(salt)
+                .under(cache)
+                .before("s", &request(number, None))
+        };
+        assert_eq!(before("a", warm, 0), "");
+        assert_ne!(before("a", cold, 0), before("a", cold, 1));
+        let realistic = CacheRegime::Realistic;
+        assert_eq!(before("a", realistic, 0), before("a", realistic, 1));
+        assert_ne!(before("a", realistic, 0), before("b", realistic, 0));
+        assert_eq!(words(&before("a", realistic, 0)).len(), 6);
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::draw::{bucket, given_up, length, pick, shared, tenant};
+use super::draw::{given_up, lengths, pick, shared, tenant};
 use super::seed::Draws;
-use crate::spec::{Bucket, Class, OutputLength, PrefixSharing, ReplayRow};
+use crate::spec::{Class, OutputLength, PrefixSharing, ReplayRow};
 use crate::unit::Nanos;
 
 /// Part of a stage that a request belongs to, by its `scheduled` instant.
@@ -29,6 +29,9 @@ pub struct PlannedRequest {
     /// Number of the tenant that it belongs to, where the workload has tenants.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tenant: Option<u32>,
+    /// Which row of its class's file it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<u32>,
     /// Its place in a conversation, where the stage has conversations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
@@ -74,16 +77,8 @@ impl PlannedRequest {
     ) -> Self {
         let mut draws = draws(seed, stage, phase, number);
         let class = pick(&mut draws, classes, |class| class.weight);
-        let Class {
-            lengths,
-            prefix,
-            cancel,
-            output_length,
-            ..
-        } = &classes[class];
-        let Bucket { input, output, .. } = *bucket(&mut draws, lengths);
-        let input_tokens = length(&mut draws, input);
-        let output_tokens = length(&mut draws, output);
+        let Class { prefix, cancel, .. } = classes[class];
+        let drawn = lengths(&mut draws, &classes[class], (phase, number));
         let prefix = prefix.and_then(|sharing| shared(&mut draws, sharing));
         let cancel_after = cancel.and_then(|cancel| given_up(&mut draws, cancel));
         let least = prefix.map_or(1, |prefix| prefix.tokens + PrefixSharing::BEYOND);
@@ -93,9 +88,10 @@ impl PlannedRequest {
             class: class as u32,
             tenant: tenant(&mut draws, &classes[class]),
             turn: None,
-            input_tokens: input_tokens.max(least),
-            output_tokens,
-            output_length: *output_length,
+            row: drawn.row,
+            input_tokens: drawn.input.max(least),
+            output_tokens: drawn.output,
+            output_length: drawn.output_length,
             prefix,
             cancel_after,
         }
@@ -124,6 +120,7 @@ impl PlannedRequest {
             phase,
             number,
             class: row.class,
+            row: None,
             turn: None,
             input_tokens: row.input_tokens,
             output_tokens: match class.output_length {
@@ -153,7 +150,7 @@ fn draws(seed: u64, stage: &str, phase: Phase, number: u32) -> Draws {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Cancel, Length, Tenants};
+    use crate::spec::{Bucket, Cancel, Length, Tenants};
 
     fn class(name: &str, weight: f64, input: Length) -> Class {
         Class {

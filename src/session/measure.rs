@@ -190,7 +190,7 @@ impl Sitting {
             elapsed_s: 0.0,
         };
         if loaded.end == RunEnd::Complete {
-            let prompter = Prompter::new(seed, salt.clone(), calibration);
+            let prompter = Prompter::new(seed, salt.clone(), calibration).under(self.plan.cache());
             let from = Source {
                 endpoint: &endpoint,
                 prompter: &Arc::new(prompter),
@@ -217,6 +217,8 @@ impl Sitting {
                 text: self.spec.text.clone(),
                 select: self.spec.select.clone(),
                 replays: self.spec.replays(),
+                rows: self.spec.row_stamps(),
+                cache: self.plan.cache(),
             },
             trace_digest: self.plan.trace_digest(),
             salt: salt.as_str().to_owned(),

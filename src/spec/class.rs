@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::model::Slo;
+use super::rows::{Rows, RowsKind, RowsStamp};
 use super::tenants::Tenants;
 use super::think::Think;
 use crate::ident::Name;
@@ -18,8 +19,11 @@ pub struct Class {
     /// Its share of conversations is its weight over the sum of weights; a request that stands alone
     /// is one. Above zero.
     pub weight: f64,
-    /// The lengths; at least one bucket.
+    /// The lengths: at least one bucket, but where they are rows of a file.
     pub lengths: Vec<Bucket>,
+    /// Lengths or whole prompts from a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Rows>,
     /// Who decides where an answer ends.
     pub output_length: OutputLength,
     /// A shared system prompt.
@@ -50,6 +54,7 @@ impl Class {
                 input,
                 output,
             }],
+            rows: None,
             output_length: OutputLength::Pinned,
             prefix: None,
             cancel: None,
@@ -62,9 +67,28 @@ impl Class {
 
     /// Mean output length, in tokens, clipping left out.
     pub fn mean_output(&self) -> f64 {
+        if let Some(rows) = &self.rows {
+            return rows.size.mean_output();
+        }
         let total: f64 = self.lengths.iter().map(|bucket| bucket.weight).sum();
         let weighted = |bucket: &Bucket| bucket.weight * bucket.output.mean();
         self.lengths.iter().map(weighted).sum::<f64>() / total
+    }
+
+    /// Whether the plan says how long inputs are; prompts of a dataset are as long as they are.
+    pub fn plans_input(&self) -> bool {
+        let is_dataset = |rows: &Rows| rows.kind == RowsKind::Dataset;
+        !self.rows.as_ref().is_some_and(is_dataset)
+    }
+
+    /// What a run keeps of its file.
+    pub(super) fn row_stamp(&self) -> Option<RowsStamp> {
+        self.rows.as_ref().map(|rows| RowsStamp {
+            class: self.name.to_string(),
+            digest: rows.digest,
+            size: rows.size,
+            pinned: self.output_length == OutputLength::Pinned,
+        })
     }
 
     /// Requests of a conversation on average; one where each request stands alone.
@@ -74,6 +98,9 @@ impl Class {
 
     /// The largest output length that can be drawn, in tokens.
     pub fn largest_output(&self) -> u32 {
+        if let Some(rows) = &self.rows {
+            return rows.size.largest_output;
+        }
         let largest = |bucket: &Bucket| bucket.output.largest();
         self.lengths.iter().map(largest).max().unwrap_or(0)
     }

@@ -172,7 +172,9 @@ fn bounded(seconds: f64) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{ArrivalProcess, Length, RateProfile, Slo, Think, Turns, Warmup};
+    use crate::spec::{
+        ArrivalProcess, CacheRegime, Length, RateProfile, Slo, Think, Turns, Warmup,
+    };
     use crate::unit::Rps;
 
     fn class(name: &str, weight: f64, slo: &[(SloClause, u64)]) -> Class {
@@ -201,6 +203,7 @@ mod tests {
         assert_eq!(chat.latency_at_slo(), Some(Nanos::from_millis(4500)));
         let workload = Workload {
             seed: 0,
+            cache: CacheRegime::default(),
             classes: vec![chat, class("free", 1.0, &[])],
         };
         // 0.75 × 4.5 s + 0.25 × 10 s.
@@ -217,6 +220,7 @@ mod tests {
         });
         let workload = Workload {
             seed: 0,
+            cache: CacheRegime::default(),
             classes: vec![talk, class("single", 1.0, &[])],
         };
         assert!((workload.share("talk") - 0.75).abs() < 1e-12);

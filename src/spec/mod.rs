@@ -6,17 +6,20 @@
 //! three mistakes has to show three. Reading by hand also knows the parts of the language that a
 //! later version adds, and refuses them by name.
 
+mod cache;
 mod class;
 mod connection;
 mod diagnostics;
 mod estimate;
 mod fields;
+mod files;
 mod limit;
 mod lower;
 mod model;
 mod node;
 mod rate;
 mod replay;
+mod rows;
 mod select;
 mod tenants;
 mod think;
@@ -31,8 +34,10 @@ mod tests;
 
 use crate::diag::{Diagnostic, Source};
 
+pub use cache::CacheRegime;
 pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Turns};
 pub use connection::{Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection};
+pub use files::{FileAsk, FileText, Files, Reader};
 pub use limit::{Limit, LimitText};
 pub use lower::{base_url, looks};
 pub use model::{
@@ -40,7 +45,8 @@ pub use model::{
     Slo, SloClause, Spec, Stage, StopWhen, Target, TargetPlace, Timeouts, Warmup, Workload,
 };
 pub use rate::RateProfile;
-pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp, TraceAsk, TraceText, Traces};
+pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp};
+pub use rows::{FileRow, Rows, RowsKind, RowsSize, RowsStamp, Said};
 pub use select::SelectError;
 pub use tenants::Tenants;
 pub use think::Think;
@@ -60,17 +66,17 @@ pub struct Parsed {
 /// Reads a spec.
 ///
 /// `environment` gives the values of variables; only `${…}` in the values of `target` asks for
-/// any. `traces` gives the text of each trace that a stage replays. An error holds every mistake and
+/// any. `files` gives the text of each file that a stage replays or a class takes rows from. An error holds every mistake and
 /// warning in the order of the text, at least one of them an error, and never a variable's value.
 pub fn parse(
     source: &Source,
     environment: &dyn Fn(&str) -> Option<String>,
-    traces: Traces<'_>,
+    files: Files<'_>,
 ) -> Result<Parsed, Vec<Diagnostic>> {
     let mut out = diagnostics::Diagnostics::default();
     let spec = yaml::read(&source.text, &mut out).and_then(|mut root| {
         variables::expand(&mut root, environment, &mut out);
-        lower::lower(&root, &source.text, traces, &mut out)
+        lower::lower(&root, &source.text, files, &mut out)
     });
     match spec {
         Some(spec) if !out.has_errors() => Ok(Parsed {

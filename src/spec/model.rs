@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::cache::CacheRegime;
 use super::class::Class;
 use super::connection::{TargetConnection, Wire};
 use super::limit::Limit;
 use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
+use super::rows::RowsStamp;
 use super::think::Think;
 use crate::ident::{Digest, Name};
 use crate::metric::Cell;
@@ -66,6 +68,12 @@ impl Spec {
             Wire::PLAIN => Digest::of_json(&asked),
             wire => Digest::of_json(&(asked, wire)),
         }
+    }
+
+    /// What a run keeps of its classes' files.
+    pub fn row_stamps(&self) -> Vec<RowsStamp> {
+        let classes = self.workload.classes.iter();
+        classes.filter_map(Class::row_stamp).collect()
     }
 
     /// What a run keeps of the traces, so that its spec can be read without them.
@@ -148,6 +156,9 @@ pub enum Layer {
 pub struct Workload {
     /// Seed of everything random in the plan.
     pub seed: u64,
+    /// What a prefix cache may find of it.
+    #[serde(skip_serializing_if = "CacheRegime::is_default")]
+    pub cache: CacheRegime,
     /// The classes; at least one.
     pub classes: Vec<Class>,
 }

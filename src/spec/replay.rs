@@ -9,27 +9,6 @@ use crate::ident::Digest;
 use crate::trace::{BLOCK_TOKENS, Selection};
 use crate::unit::Nanos;
 
-/// Which trace a spec asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TraceAsk<'s> {
-    /// The stage that replays it.
-    pub stage: &'s str,
-    /// The path as the spec has it, relative to the spec.
-    pub file: &'s str,
-}
-
-/// What there is of a trace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TraceText {
-    /// The file's text.
-    Whole(String),
-    /// What a run has kept of it: enough to judge, not to replay.
-    Stamp(ReplayStamp),
-}
-
-/// Where traces come from; an error completes the sentence "the trace `x.csv` cannot be read: …".
-pub type Traces<'t> = &'t dyn Fn(TraceAsk<'_>) -> Result<TraceText, String>;
-
 /// What a run keeps of a stage's replay, so that its spec can be read without the trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplayStamp {

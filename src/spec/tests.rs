@@ -22,10 +22,10 @@ pub(super) fn environment(name: &str) -> Option<String> {
 }
 
 /// Traces by their path from a fixture.
-pub(super) fn traces(ask: TraceAsk<'_>) -> Result<TraceText, String> {
+pub(super) fn traces(ask: FileAsk<'_>) -> Result<FileText, String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/spec/ok");
     fs::read_to_string(folder.join(ask.file))
-        .map(TraceText::Whole)
+        .map(FileText::Whole)
         .map_err(|_| "there is no such file".to_owned())
 }
 

@@ -262,7 +262,13 @@ impl<'a> Tally<'a> {
     fn tokens(&mut self, record: &RequestRecord) {
         let tokens = &mut self.summary.tokens;
         if let Some(input) = record.input_tokens {
-            tokens.input_planned += u64::from(record.planned_input_tokens);
+            // What no plan said can't be off it.
+            let planned = if self.classes[record.class as usize].plans_input() {
+                record.planned_input_tokens
+            } else {
+                input
+            };
+            tokens.input_planned += u64::from(planned);
             tokens.input_observed += u64::from(input);
         }
         tokens.cached += u64::from(record.cached_tokens.unwrap_or(0));

@@ -11,7 +11,7 @@ use crate::metric::{Metric, Quantile};
 use crate::plan::PromptCalibration;
 use crate::provenance::Pins;
 use crate::sample::{EngineQueue, OutcomeKind, StopReason, TokenSource};
-use crate::spec::{ReplayStamp, SloClause};
+use crate::spec::{CacheRegime, ReplayStamp, RowsStamp, SloClause};
 
 /// Format tag of a run file: name and major version.
 pub const RUN_FORMAT: &str = "infergate.run/1";
@@ -112,6 +112,12 @@ pub struct SpecStamp {
     /// What it takes from the traces that it replays.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replays: Vec<ReplayStamp>,
+    /// What a prefix cache may find of its prompts.
+    #[serde(default, skip_serializing_if = "CacheRegime::is_default")]
+    pub cache: CacheRegime,
+    /// What it takes from the files of its classes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<RowsStamp>,
 }
 
 /// Who measured.

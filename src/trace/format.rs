@@ -15,6 +15,8 @@ pub enum Format {
     /// Ours: JSON Lines with `at_s`, `input_tokens`, `output_tokens`, and perhaps `class` and
     /// `prefix`.
     Infergate,
+    /// Lengths without instants.
+    Pairs,
 }
 
 impl Format {
@@ -25,6 +27,7 @@ impl Format {
             Self::BurstGpt => "BurstGPT CSV",
             Self::Mooncake => "Mooncake JSON Lines",
             Self::Infergate => "infergate JSON Lines",
+            Self::Pairs => "pairs of lengths",
         }
     }
 }

@@ -5,9 +5,11 @@
 //! is named by its line and left out; where they are more than [`MOST_BAD`] of all, the file is
 //! refused: what is left of it would be another workload.
 
+mod dataset;
 mod format;
 mod instant;
 mod lines;
+mod pairs;
 mod reading;
 mod select;
 mod table;
@@ -20,7 +22,9 @@ mod tests;
 use crate::ident::Digest;
 use crate::unit::Nanos;
 
+pub use dataset::{Asked, Dataset, Prompted, dataset};
 pub use format::Format;
+pub use pairs::pairs;
 pub use reading::{BadRow, RowFault};
 pub use select::{Selected, Selection};
 
@@ -85,6 +89,12 @@ pub enum TraceError {
          (`{{\"at_s\": 0.5, \"input_tokens\": 900, \"output_tokens\": 120}}`)"
     )]
     UnknownFormat,
+    /// Neither header nor first object has lengths.
+    #[error(
+        "it has no lengths: a CSV starts with a header that has `input_tokens` and \
+         `output_tokens`, JSON Lines with such an object"
+    )]
+    NoPairs,
     /// Too many rows could not be read.
     #[error(
         "{bad} of {read} rows can't be read, {share} %, and at most 1 % may: {}",

@@ -35,6 +35,12 @@ pub enum RowFault {
     /// Block ids are no list of whole numbers.
     #[error("`{0}` is no list of whole numbers")]
     NoBlocks(&'static str),
+    /// There is not exactly one of the two, with a text.
+    #[error("neither `messages` nor a text as `prompt`, or both")]
+    NoPrompt,
+    /// Messages are no list of objects with a role, or the first has no text.
+    #[error("`messages` is no list of objects with a `role`, the first with a text as `content`")]
+    NoMessages,
     /// The class is no text.
     #[error("`class` is no text")]
     NoClass,

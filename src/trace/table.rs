@@ -52,14 +52,14 @@ fn row(record: &StringRecord, columns: Columns) -> Result<Raw, RowFault> {
 ///
 /// The reader has line numbers too, but ends a row at its carriage return, so with CRLF they are
 /// those of the row before.
-struct Lines<'t> {
+pub(super) struct Lines<'t> {
     text: &'t [u8],
     offset: usize,
     line: u64,
 }
 
 impl<'t> Lines<'t> {
-    fn new(text: &'t str) -> Self {
+    pub(super) fn new(text: &'t str) -> Self {
         Self {
             text: text.as_bytes(),
             offset: 0,
@@ -68,7 +68,7 @@ impl<'t> Lines<'t> {
     }
 
     /// The line of the first byte from `start` on that ends no line.
-    fn at(&mut self, start: usize) -> u64 {
+    pub(super) fn at(&mut self, start: usize) -> u64 {
         let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
         let rest = self.text.get(start..).unwrap_or_default();
         let start = start + rest.iter().take_while(|byte| is_end(byte)).count();

@@ -125,6 +125,7 @@ mod tests {
             number: 0,
             class: 0,
             tenant: None,
+            row: None,
             turn: None,
             input_tokens: 10,
             output_tokens: 24,

@@ -1,7 +1,7 @@
 //! What was said so far, as the part of a request's body that says it.
 
 use crate::plan::Prompt;
-use crate::spec::Api;
+use crate::spec::{Api, Said};
 
 /// A prompt, or a conversation up to its next answer.
 ///
@@ -38,6 +38,26 @@ impl Transcript {
             Api::Completions => transcript.text(&prompt.user),
         }
         transcript
+    }
+
+    /// A prompt of a dataset, with these words before it.
+    pub fn of(api: Api, before: &str, said: &Said) -> Self {
+        match said {
+            Said::Prompt(text) => {
+                let user = format!("{before}{text}");
+                Self::new(api, &Prompt { system: None, user })
+            }
+            // Only chats have messages: a spec is refused otherwise.
+            Said::Messages(rest) => {
+                let mut transcript = Self {
+                    api: Api::Chat,
+                    json: br#"{"content":""#.to_vec(),
+                };
+                transcript.text(before);
+                transcript.json.extend_from_slice(rest.as_bytes());
+                transcript
+            }
+        }
     }
 
     /// Adds an answer and what its user says to it.

@@ -18,3 +18,4 @@ mod stages;
 mod support;
 mod target;
 mod trace;
+mod traffic;

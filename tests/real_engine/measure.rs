@@ -177,7 +177,7 @@ fn times_are_in_the_order_in_which_they_happened() {
         path: "spec.yaml".to_owned(),
         text,
     };
-    let no_traces = |_: infergate::spec::TraceAsk<'_>| Err("none".to_owned());
+    let no_traces = |_: infergate::spec::FileAsk<'_>| Err("none".to_owned());
     let spec = parse(&source, &|_| None, &no_traces).unwrap().spec;
     let folder = tempfile::tempdir().unwrap();
     let (measured, counted) =

@@ -4,7 +4,7 @@ use super::*;
 use std::path::Path;
 
 use crate::diag::Source;
-use crate::spec::{TraceAsk, TraceText, parse};
+use crate::spec::{FileAsk, FileText, parse};
 
 fn fixture(name: &str) -> (Spec, Plan) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -16,10 +16,9 @@ fn fixture(name: &str) -> (Spec, Plan) {
         text,
     };
     let url = |name: &str| (name == "TARGET_URL").then(|| "http://localhost:8000".to_owned());
-    let trace = |ask: TraceAsk<'_>| {
+    let trace = |ask: FileAsk<'_>| {
         let read = std::fs::read_to_string(path.with_file_name(ask.file));
-        read.map(TraceText::Whole)
-            .map_err(|error| error.to_string())
+        read.map(FileText::Whole).map_err(|error| error.to_string())
     };
     let spec = parse(&source, &url, &trace).unwrap().spec;
     let plan = Plan::expand(&spec);
@@ -37,6 +36,7 @@ fn the_size_reads_well() {
         "no-gate",
         "trace",
         "conversations",
+        "rows",
     ] {
         let (spec, plan) = fixture(name);
         insta::assert_snapshot!(name, describe(&spec, &plan));

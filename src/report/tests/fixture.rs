@@ -38,6 +38,8 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
             text,
             select: Vec::new(),
             replays: Vec::new(),
+            rows: Vec::new(),
+            cache: crate::spec::CacheRegime::default(),
         },
         trace_digest: Digest::of(b"trace"),
         salt: "harbour lantern".to_owned(),

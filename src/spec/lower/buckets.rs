@@ -31,8 +31,7 @@ impl Lengths {
         out: &mut Diagnostics,
     ) -> Option<Vec<Bucket>> {
         const EXAMPLE: &str = "buckets: [{weight: 3, input: 500, output: 200}]";
-        if fields.has("pairs") {
-            // That a later version reads them is said already.
+        if fields.has("pairs") || fields.has("dataset") {
             return None;
         }
         self.refuse(fields, whole, out);

@@ -14,6 +14,7 @@ mod length;
 mod limit;
 mod pins;
 mod request;
+mod rows;
 mod sampling;
 mod stages;
 mod stopping;
@@ -30,9 +31,9 @@ pub use target::base_url;
 
 use super::diagnostics::Diagnostics;
 use super::fields::{self, Fields, Shape};
+use super::files::Files;
 use super::model::Spec;
 use super::node::Node;
-use super::replay::Traces;
 use super::values;
 
 const SHAPE: Shape = Shape {
@@ -63,7 +64,7 @@ const FORMAT: u32 = 1;
 pub(super) fn lower(
     root: &Node,
     source: &str,
-    traces: Traces<'_>,
+    files: Files<'_>,
     out: &mut Diagnostics,
 ) -> Option<Spec> {
     let fields = Fields::open(root, "the spec", &SHAPE, out)?;
@@ -76,7 +77,8 @@ pub(super) fn lower(
     let pins = pins::lower(&fields, target.as_ref(), out);
     let request = request::lower(&fields, out);
     let model_len = pins::max_model_len(&pins.declared);
-    let classes = workload::Classes::lower(&fields, model_len, out);
+    let api = target.as_ref().map(|target| target.api);
+    let classes = workload::Classes::lower(&fields, model_len, (files, api), out);
     if classes.have_tenants() {
         request::refuse_user(&fields, "the spec", &request, out);
     }
@@ -84,7 +86,7 @@ pub(super) fn lower(
     let around = trace::Around {
         classes: &classes,
         model_len,
-        traces,
+        files,
     };
     let stages = stages::Stages::lower(&fields, &around, out);
     let gate = gate::lower(&fields, &classes, &stages, out);

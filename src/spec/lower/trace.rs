@@ -7,10 +7,9 @@ use super::length::TEMPLATE_TOKENS;
 use super::workload::Classes;
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
+use crate::spec::files::{FileAsk, FileText, Files};
 use crate::spec::node::Node;
-use crate::spec::replay::{
-    Account, Played, Replay, ReplayRow, ReplayStamp, TraceAsk, TraceText, Traces,
-};
+use crate::spec::replay::{Account, Played, Replay, ReplayRow, ReplayStamp};
 use crate::spec::values;
 use crate::trace::{self, Selection, Trace};
 use crate::unit::{Nanos, Share, scale};
@@ -22,14 +21,14 @@ const SHAPE: Shape = Shape {
 };
 
 /// Share of rows that may be cut to the model's length: the tail beyond a p95.
-const MOST_CLIPPED: f64 = 0.05;
+pub(super) const MOST_CLIPPED: f64 = 0.05;
 
 /// What a stage's trace needs from around it.
 pub(super) struct Around<'a> {
     pub(super) classes: &'a Classes,
     /// Tokens that the model takes, where they are pinned.
     pub(super) model_len: Option<u32>,
-    pub(super) traces: Traces<'a>,
+    pub(super) files: Files<'a>,
 }
 
 /// Reads the options and resolves the trace; `None` with everything noted.
@@ -51,9 +50,11 @@ pub(super) fn lower(
         span: &file.span,
         out,
     };
-    match reader.ask(stage, around.traces)? {
-        TraceText::Whole(text) => reader.replay(&text, selection, class.as_deref(), around),
-        TraceText::Stamp(stamp) => Some(from_stamp(name, stamp, selection, around.model_len)),
+    match reader.ask(stage, around.files)? {
+        FileText::Whole(text) => reader.replay(&text, selection, class.as_deref(), around),
+        FileText::Replay(stamp) => Some(from_stamp(name, stamp, selection, around.model_len)),
+        // Whoever gives files gives a stage's trace to a stage.
+        FileText::Rows(_) => None,
     }
 }
 
@@ -163,12 +164,12 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn ask(&mut self, stage: &str, traces: Traces<'_>) -> Option<TraceText> {
-        let ask = TraceAsk {
-            stage,
+    fn ask(&mut self, stage: &str, files: Files<'_>) -> Option<FileText> {
+        let ask = FileAsk {
+            reader: crate::spec::files::Reader::Stage(stage),
             file: self.name,
         };
-        traces(ask)
+        files(ask)
             .map_err(|reason| {
                 self.error(
                     "spec::trace-unreadable",
@@ -345,7 +346,7 @@ impl Reader<'_> {
 }
 
 /// Lengths that fit a model together: the output to half of it, then the input to the rest.
-fn fit(input: u32, output: u32, model: Option<u32>) -> (u32, u32) {
+pub(super) fn fit(input: u32, output: u32, model: Option<u32>) -> (u32, u32) {
     let Some(model) = model else {
         return (input, output);
     };

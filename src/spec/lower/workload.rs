@@ -3,18 +3,20 @@
 use std::ops::Range;
 
 use super::buckets::Lengths;
-use super::{conversation, length, request, tenants};
+use super::{conversation, length, request, rows, tenants};
+use crate::spec::cache::CacheRegime;
 use crate::spec::class::{Cancel, Class, OutputLength, PrefixSharing};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
-use crate::spec::model::{Slo, SloClause, Workload};
+use crate::spec::files::Files;
+use crate::spec::model::{Api, Slo, SloClause, Workload};
 use crate::spec::node::Node;
 use crate::spec::tenants::Tenants;
 use crate::spec::values;
 use crate::unit::Share;
 
 const SHAPE: Shape = Shape {
-    known: &["seed", "output_length", "tenants", "classes"],
+    known: &["seed", "output_length", "cache", "tenants", "classes"],
     later: &[],
     example: "workload: {seed: 42, classes: [{name: chat, input: 1000, output: 200}]}",
 };
@@ -25,6 +27,8 @@ const CLASS: Shape = Shape {
         "input",
         "output",
         "buckets",
+        "pairs",
+        "dataset",
         "output_length",
         "max_output",
         "prefix",
@@ -35,7 +39,7 @@ const CLASS: Shape = Shape {
         "request",
         "slo",
     ],
-    later: &["pairs", "dataset", "quality"],
+    later: &["quality"],
     example: "{name: chat, weight: 8, input: 1000, output: 200, slo: {ttft: 500ms}}",
 };
 const PREFIX: Shape = Shape {
@@ -57,6 +61,7 @@ const SLO: Shape = Shape {
 /// The classes as far as they could be read.
 pub(super) struct Classes {
     seed: Option<u64>,
+    cache: Option<CacheRegime>,
     drafts: Vec<Draft>,
 }
 
@@ -71,10 +76,12 @@ impl Classes {
     pub(super) fn lower(
         fields: &Fields<'_>,
         max_model_len: Option<u32>,
+        (files, api): (Files<'_>, Option<Api>),
         out: &mut Diagnostics,
     ) -> Self {
         let mut classes = Self {
             seed: None,
+            cache: None,
             drafts: Vec::new(),
         };
         let Some(node) = fields.need("workload", SHAPE.example, out) else {
@@ -86,7 +93,10 @@ impl Classes {
         classes.seed = fields.or("seed", 0, out, |node, out| {
             values::whole_number(node, "`seed`", 0..=u64::MAX, "42", out)
         });
+        classes.cache = fields.or("cache", CacheRegime::default(), out, cache);
         let defaults = Defaults {
+            files,
+            api,
             max_model_len,
             output_length: fields.or("output_length", OutputLength::Pinned, out, output_length),
             tenants: fields.optional("tenants", out, tenants::lower),
@@ -128,24 +138,27 @@ impl Classes {
         let classes = classes.filter(|classes| !classes.is_empty())?;
         Some(Workload {
             seed: self.seed.unwrap_or_default(),
+            cache: self.cache.unwrap_or_default(),
             classes,
         })
     }
 
     /// The whole workload, where seed and classes could be read.
     pub(super) fn into_workload(self) -> Option<Workload> {
-        self.seed.and(self.workload())
+        self.seed.and(self.cache).and(self.workload())
     }
 }
 
 /// What a class has where it says nothing itself.
-struct Defaults {
+struct Defaults<'a> {
+    files: Files<'a>,
+    api: Option<Api>,
     max_model_len: Option<u32>,
     output_length: Option<OutputLength>,
     tenants: Result<Option<Tenants>, fields::Noted>,
 }
 
-fn class(node: &Node, defaults: &Defaults, before: &Classes, out: &mut Diagnostics) -> Draft {
+fn class(node: &Node, defaults: &Defaults<'_>, before: &Classes, out: &mut Diagnostics) -> Draft {
     let mut draft = Draft {
         name: None,
         class: None,
@@ -195,6 +208,18 @@ fn class(node: &Node, defaults: &Defaults, before: &Classes, out: &mut Diagnosti
     if let Ok(Some(_)) = tenants {
         request::refuse_user(&fields, &whole, &request, out);
     }
+    let rows = output_length
+        .ok_or(fields::Noted)
+        .and_then(|output_length| {
+            let around = rows::Around {
+                files: defaults.files,
+                model: max_model_len,
+                api: defaults.api,
+                output_length,
+            };
+            let class = draft.name.as_deref().unwrap_or_default();
+            rows::lower(&fields, &whole, class, &around, out)
+        });
     let buckets = prefix
         .ok()
         .zip(output_length)
@@ -207,11 +232,13 @@ fn class(node: &Node, defaults: &Defaults, before: &Classes, out: &mut Diagnosti
             lengths.of(&fields, &whole, out)
         });
     draft.class = (|| {
+        let rows = rows.ok()?;
         Some(Class {
             name: name?,
             weight: weight?,
-            lengths: buckets?,
-            output_length: output_length?,
+            lengths: if rows.is_some() { Vec::new() } else { buckets? },
+            output_length: rows.as_ref().map_or(output_length?, |(_, length)| *length),
+            rows: rows.map(|(rows, _)| rows),
             prefix: prefix.ok()?,
             cancel: cancel.ok()?,
             turns: turns.ok()?,
@@ -247,6 +274,12 @@ pub(super) fn duplicate_name(what: &str, span: &Range<usize>, name: &str, out: &
         format!("there is a {what} `{name}` already"),
         "give each a name of its own",
     );
+}
+
+fn cache(node: &Node, out: &mut Diagnostics) -> Option<CacheRegime> {
+    let regimes = [CacheRegime::Cold, CacheRegime::Realistic, CacheRegime::Warm];
+    let options = regimes.map(|regime| (regime.name(), regime));
+    values::choice(node, "`cache`", &options, &[], out)
 }
 
 fn output_length(node: &Node, out: &mut Diagnostics) -> Option<OutputLength> {

@@ -1,0 +1,36 @@
+//! The files that a spec names: traces of stages, prompts and lengths of classes.
+
+use super::replay::ReplayStamp;
+use super::rows::RowsStamp;
+
+/// Which file a spec asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileAsk<'s> {
+    /// What reads it.
+    pub reader: Reader<'s>,
+    /// The path as the spec has it, relative to the spec.
+    pub file: &'s str,
+}
+
+/// What reads a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader<'s> {
+    /// The stage of this name, which replays a trace.
+    Stage(&'s str),
+    /// The class of this name, which takes its rows.
+    Class(&'s str),
+}
+
+/// What there is of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FileText {
+    /// Its text.
+    Whole(String),
+    /// What a run has kept of a trace: enough to judge, not to replay.
+    Replay(ReplayStamp),
+    /// What a run has kept of a class's rows.
+    Rows(RowsStamp),
+}
+
+/// Where files come from; an error completes the sentence "the trace `x.csv` cannot be read: …".
+pub type Files<'t> = &'t dyn Fn(FileAsk<'_>) -> Result<FileText, String>;
