@@ -95,6 +95,7 @@ impl<'a> Tally<'a> {
                 scheduled: 0,
                 sent: 0,
                 outcomes: BTreeMap::new(),
+                finish: BTreeMap::new(),
                 good: 0,
                 attainment: None,
                 tokens: TokenTotals {
@@ -152,6 +153,9 @@ impl<'a> Tally<'a> {
         summary.scheduled += 1;
         summary.sent += u64::from(record.sent.is_some());
         *summary.outcomes.entry(record.outcome.kind()).or_default() += 1;
+        if let Some(finish) = record.finish {
+            *summary.finish.entry(finish).or_default() += 1;
+        }
         if let Some(error) = &record.error
             && (summary.errors.contains_key(error) || summary.errors.len() < ERROR_TEXTS)
         {

@@ -89,6 +89,7 @@ fn request(index: u32, at: u64, outcome: Outcome) -> RequestRecord {
         output_source: TokenSource::Usage,
         input_tokens: ok.then_some(100),
         cached_tokens: None,
+        finish: None,
         resent: 0,
         bytes: 100,
         outcome,
