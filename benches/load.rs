@@ -21,6 +21,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Instant;
 
+use infergate::access::Access;
 use infergate::diag::Source;
 use infergate::load::{Client, Endpoint, StageJob, Stop, run_stage};
 use infergate::plan::{Phase, Plan, PromptCalibration, Prompter, Salt};
@@ -127,10 +128,10 @@ impl Job {
         Self {
             plan: Arc::new(Plan::expand(&spec)),
             endpoint: Endpoint {
-                base_url: engine.url.clone(),
+                base_urls: vec![engine.url.clone()],
                 api: Api::Chat,
                 model: format!("sim/{}", case.engine),
-                key: None,
+                access: Access::default(),
                 extra: BTreeMap::from([("temperature".to_owned(), 0.into())]),
             },
             spec,

@@ -1,4 +1,4 @@
-//! Names and digests: parsed once, then trusted.
+//! Names and digests, parsed once, then trusted; and secrets, which no text shows.
 
 use std::fmt;
 use std::str::FromStr;
@@ -134,6 +134,40 @@ impl<'de> Deserialize<'de> for Digest {
             *byte = u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).map_err(|_| wrong())?;
         }
         Ok(Self(bytes))
+    }
+}
+
+/// A key or header value, which is never shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// What stands for a secret in texts.
+    pub const MASK: &str = "[masked]";
+
+    /// From the text that is secret.
+    pub const fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// The text itself: for the wire only.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// A text without the secret, which someone else may have put into it.
+    pub fn mask(&self, text: &str) -> String {
+        if self.0.is_empty() {
+            text.to_owned()
+        } else {
+            text.replace(&self.0, Self::MASK)
+        }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::MASK)
     }
 }
 

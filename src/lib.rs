@@ -11,6 +11,7 @@
 //! The layers and what may import what stand in `ARCHITECTURE.md`; `tests/architecture.rs` checks
 //! them.
 
+pub mod access;
 pub mod archive;
 pub mod baseline;
 pub mod cli;

@@ -27,6 +27,7 @@ const LAYERS: &[&[&str]] = &[
     &["verdict"],
     &["report"],
     // L2: no imports among each other, but for those in NAMED.
+    &["access"],
     &["load", "sim", "probe", "archive"],
     &["baseline"],
     // L3.
@@ -36,7 +37,7 @@ const LAYERS: &[&[&str]] = &[
 ];
 
 /// Layers below this one are pure: no clock, environment, file, socket or thread.
-const FIRST_IMPURE: &str = "load";
+const FIRST_IMPURE: &str = "access";
 
 /// Crates that are confined, and where they may be named.
 const CONFINED: &[(&str, &[&str])] = &[

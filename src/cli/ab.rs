@@ -94,7 +94,7 @@ impl SideArgs {
                     "`{flag}-url` {fault}; write it like `http://127.0.0.1:8000`"
                 ))
             })?;
-            return Ok(TargetPlace::Url(url.to_owned()));
+            return Ok(TargetPlace::Urls(vec![url.to_owned()]));
         }
         if let Some(words) = words {
             let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
@@ -150,7 +150,7 @@ pub(super) async fn interleave(
         sides.place(Side::Candidate, spec)?,
     );
     // One target for both sides is one server: two would share the machine for nothing.
-    let shared = baseline == candidate && matches!(baseline, TargetPlace::Url(_));
+    let shared = baseline == candidate && matches!(baseline, TargetPlace::Urls(_));
     let mut pairs = Pairs {
         baseline: RunningTarget::start(&baseline, &context.program).await?,
         candidate: if shared {

@@ -8,6 +8,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::source::{SelectArgs, load_spec};
+use crate::access::Access;
 use crate::exit::Exit;
 use crate::headroom::{CHECKUP_FORMAT, Checkup, Demand, Headroom, judge};
 use crate::plan::Plan;
@@ -54,7 +55,12 @@ pub(super) async fn run(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let spec = match &args.spec {
-        Some(path) => Some(args.select.apply(load_spec(path, context)?)?),
+        Some(path) => {
+            let spec = args.select.apply(load_spec(path, context)?)?;
+            let access = Access::read(&spec.target.connection, |name| context.variable(name))
+                .map_err(|error| Failure::usage(error.to_string()))?;
+            Some((spec, access))
+        }
         None => None,
     };
     let headroom = match &args.headroom {
@@ -68,12 +74,10 @@ pub(super) async fn run(
         target: None,
         stages: Vec::new(),
     };
-    if let Some(spec) = spec {
-        let key = spec.target.api_key_env.as_deref();
-        let key = key.and_then(|name| context.variable(name));
+    if let Some((spec, access)) = spec {
         let demands = Demand::of(&Plan::expand(&spec));
         checkup.stages = judge(&checkup.headroom, &demands);
-        checkup.target = Some(look(&spec, key).await);
+        checkup.target = Some(look(&spec, &access).await);
         checkup.spec = Some(spec.name.to_string());
     }
     let text = if args.json {

@@ -90,7 +90,9 @@ impl From<TargetError> for Failure {
 impl From<MeasureError> for Failure {
     fn from(error: MeasureError) -> Self {
         let exit = match &error {
-            MeasureError::Contradiction { .. } | MeasureError::Client(_) => Exit::Usage,
+            MeasureError::Contradiction { .. }
+            | MeasureError::ReplicasDiffer { .. }
+            | MeasureError::Client(_) => Exit::Usage,
             MeasureError::Probe(_)
             | MeasureError::Interrupted
             | MeasureError::Start(_)

@@ -9,6 +9,7 @@ use clap::Args;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use crate::access::Access;
 use crate::archive::{save_run, save_text};
 use crate::ident::Digest;
 use crate::load::{Live, LoadEvent};
@@ -64,15 +65,9 @@ pub(super) fn open_sitting_in(
     session: String,
     context: &Context,
 ) -> Result<CliSitting, Failure> {
-    let key = match &spec.target.api_key_env {
-        None => None,
-        Some(name) => Some(context.variable(name).ok_or_else(|| {
-            Failure::usage(format!(
-                "the spec's `api_key_env` names the variable `{name}`, which is not set; export it first"
-            ))
-        })?),
-    };
-    let sitting = Sitting::new(spec.clone(), session, folder.to_owned(), key);
+    let access = Access::read(&spec.target.connection, |name| context.variable(name))
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let sitting = Sitting::new(spec.clone(), session, folder.to_owned(), access);
     Ok(CliSitting {
         sitting,
         folder: folder.to_owned(),

@@ -76,8 +76,10 @@ pub(super) fn read_spec(path: &Path, context: &Context) -> Result<(Source, spec:
     };
     let folder = path.parent().unwrap_or(Path::new(""));
     let trace = |ask: TraceAsk<'_>| read_trace(&folder.join(ask.file)).map(TraceText::Whole);
-    let parsed = spec::parse(&source, &|name| context.variable(name), &trace)
+    let mut parsed = spec::parse(&source, &|name| context.variable(name), &trace)
         .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
+    let target = &mut parsed.spec.target;
+    target.connection = std::mem::take(&mut target.connection).in_folder(folder);
     Ok((source, parsed))
 }
 

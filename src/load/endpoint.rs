@@ -1,35 +1,24 @@
 //! Where requests go.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
+use crate::access::Access;
 use crate::spec::Api;
 
 /// Where requests go, and what they all share.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Endpoint {
-    /// `http://host:8000`, without the API's path.
-    pub base_url: String,
+    /// URLs like `http://host:8000`, without the API's path: at least one; requests go to each in
+    /// turn.
+    pub base_urls: Vec<String>,
     /// Which API is spoken.
     pub api: Api,
     /// The model's name in requests.
     pub model: String,
-    /// The API key, sent as a bearer token.
-    pub key: Option<String>,
+    /// Keys, headers and certificates.
+    pub access: Access,
     /// Extra fields of every request's body.
     pub extra: BTreeMap<String, serde_json::Value>,
-}
-
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint")
-            .field("base_url", &self.base_url)
-            .field("api", &self.api)
-            .field("model", &self.model)
-            .field("key", &self.key.as_ref().map(|_| MASK))
-            .field("extra", &self.extra)
-            .finish()
-    }
 }
 
 /// Why there is no client for an endpoint.
@@ -44,6 +33,14 @@ pub enum ClientError {
     /// The key has characters that no header takes.
     #[error("cannot send the API key: it has characters that a header does not take")]
     Key,
+    /// A certificate or key file holds none, or one that is not understood.
+    #[error("cannot use the spec's `tls.{field}`: {reason}; it takes PEM files")]
+    Tls {
+        /// The field of `target.tls`.
+        field: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The environment names a proxy that is not spoken to.
     #[error(
         "cannot reach the target through the proxy that the environment names: `{scheme}` proxies are \
@@ -60,6 +57,3 @@ pub enum ClientError {
         reason: String,
     },
 }
-
-/// What stands for a secret in texts.
-pub(super) const MASK: &str = "[masked]";

@@ -1,6 +1,7 @@
 //! One request over HTTP: the one place where the load client touches the network, and where each
 //! read is given its instant.
 
+mod headers;
 mod refusal;
 
 use std::fmt;
@@ -11,22 +12,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::{
-    AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
-    PROXY_AUTHORIZATION, USER_AGENT,
+    CONTENT_ENCODING, HOST, HeaderMap, HeaderName, HeaderValue, PROXY_AUTHORIZATION,
 };
 use hyper::{Method, Request};
-use refusal::{is_json, is_loss, no_response, not_opened, refused, words};
+use refusal::{is_json, is_loss, no_response, not_opened, refused};
 use tokio::time::{Sleep, sleep_until, timeout};
 
 use super::clock::Clock;
 use super::connection::{Body, Inflate, Outgoing};
 use super::cpu;
-use super::endpoint::{ClientError, Endpoint, MASK};
+use super::endpoint::{ClientError, Endpoint};
 use super::lane::{Lane, Lanes};
 use super::limits::Limits;
 use super::place::Place;
-use super::pool::{Opening, Taken};
+use super::pool::{Asked, ConnectError, Opening, Taken};
+use super::tls;
+use crate::access::{Access, causes};
 use crate::sample::Outcome;
+use crate::spec::HttpVersion;
 use crate::unit::Nanos;
 use crate::wire::request::RequestTemplate;
 use crate::wire::{Answer, End, Feed};
@@ -39,11 +42,11 @@ pub struct Client {
 }
 
 struct Shared {
-    place: Place,
+    /// With the headers of requests there.
+    places: Vec<(Place, HeaderMap)>,
     opening: Opening,
-    headers: HeaderMap,
     template: RequestTemplate,
-    key: Option<Box<str>>,
+    access: Access,
     /// Runs as long as the client, by which idle connections age.
     clock: Clock,
     opened: AtomicU64,
@@ -52,7 +55,15 @@ struct Shared {
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Client")
-            .field("place", &self.shared.place)
+            .field(
+                "places",
+                &self
+                    .shared
+                    .places
+                    .iter()
+                    .map(|(place, _)| place)
+                    .collect::<Vec<_>>(),
+            )
             .finish_non_exhaustive()
     }
 }
@@ -80,47 +91,41 @@ impl Client {
     /// A loopback target is never reached through a proxy. A process needs a default TLS provider
     /// before the first client of an encrypted target.
     pub fn new(endpoint: &Endpoint, connect: Nanos) -> Result<Self, ClientError> {
-        let http2 = false;
-        let mut tls = None;
-        let place = Place::new(
-            &endpoint.base_url,
-            endpoint.api.path(),
-            http2,
-            connect,
-            &mut || tls_config(&mut tls),
-        )?;
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let agent = concat!("infergate/", env!("CARGO_PKG_VERSION"));
-        headers.insert(USER_AGENT, HeaderValue::from_static(agent));
-        if let Some(key) = &endpoint.key {
-            let mut bearer =
-                HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| ClientError::Key)?;
-            bearer.set_sensitive(true);
-            headers.insert(AUTHORIZATION, bearer);
-        }
-        headers.insert(HOST, place.host.clone());
-        if let Some(key) = &place.proxy_key {
-            headers.insert(PROXY_AUTHORIZATION, key.clone());
-        }
-        let lanes =
-            Lanes::start(cpu::cores().ceil() as usize, 1).map_err(|error| ClientError::Setup {
+        let access = &endpoint.access;
+        let headers = headers::of(access)?;
+        let mut config = None;
+        let mut tls = || match &config {
+            Some(config) => Ok(Arc::clone(config)),
+            None => Ok(Arc::clone(config.insert(Arc::new(tls::config(access)?)))),
+        };
+        let opening = Opening {
+            http2: access.http == HttpVersion::Http2,
+            limit: connect,
+        };
+        let places = endpoint
+            .base_urls
+            .iter()
+            .map(|base| {
+                let place = Place::new(base, endpoint.api.path(), opening, &mut tls)?;
+                let mut headers = headers.clone();
+                headers.insert(HOST, place.host.clone());
+                if let Some(key) = &place.proxy_key {
+                    headers.insert(PROXY_AUTHORIZATION, key.clone());
+                }
+                Ok((place, headers))
+            })
+            .collect::<Result<Vec<_>, ClientError>>()?;
+        let lanes = Lanes::start(cpu::cores().ceil() as usize, places.len()).map_err(|error| {
+            ClientError::Setup {
                 reason: error.to_string(),
-            })?;
+            }
+        })?;
         Ok(Self {
             shared: Arc::new(Shared {
-                place,
-                opening: Opening {
-                    http2,
-                    limit: connect,
-                },
-                headers,
+                places,
+                opening,
                 template: RequestTemplate::new(endpoint.api, &endpoint.model, &endpoint.extra),
-                key: endpoint
-                    .key
-                    .as_deref()
-                    .filter(|key| !key.is_empty())
-                    .map(Box::from),
+                access: access.clone(),
                 clock: Clock::start(),
                 opened: AtomicU64::new(0),
             }),
@@ -145,10 +150,7 @@ impl Client {
 
     /// A text with secrets masked, of at most 500 characters.
     pub(super) fn clean(&self, text: &str) -> String {
-        let masked = match &self.shared.key {
-            Some(key) => text.replace(&**key, MASK),
-            None => text.to_owned(),
-        };
+        let masked = self.shared.access.mask(text);
         match masked.char_indices().nth(TEXT) {
             Some((end, _)) => masked[..end].to_owned(),
             None => masked,
@@ -156,16 +158,18 @@ impl Client {
     }
 
     /// A request that only has to be sent, and the name by which server logs know it; a name that no
-    /// header takes is left out.
-    pub(super) fn ready(&self, body: Vec<u8>, name: &str) -> Ready {
+    /// header takes is left out. It goes to the replica whose turn it is at this number.
+    pub(super) fn ready(&self, body: Vec<u8>, name: &str, number: u32) -> Ready {
+        let place = number as usize % self.shared.places.len();
+        let (Place { request: uri, .. }, headers) = &self.shared.places[place];
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = Method::POST;
-        *request.uri_mut() = self.shared.place.request.clone();
-        request.headers_mut().clone_from(&self.shared.headers);
+        *request.uri_mut() = uri.clone();
+        request.headers_mut().clone_from(headers);
         if let Ok(name) = HeaderValue::from_str(name) {
             request.headers_mut().insert(REQUEST_ID, name);
         }
-        Ready(request)
+        Ready { place, request }
     }
 
     /// Sends a request from a lane and reads its answer into `seen`, until either ends or a limit
@@ -178,7 +182,7 @@ impl Client {
     pub(super) async fn exchange(
         &self,
         lane: &Lane,
-        Ready(request): Ready,
+        Ready { place, request }: Ready,
         limits: Limits,
         clock: Clock,
         seen: &mut Exchange,
@@ -194,7 +198,7 @@ impl Client {
             let Some(next) = request.take() else {
                 unreachable!("a request that is to be sent again is kept");
             };
-            let mut taking = Box::pin(self.take(lane, seen.resent > 0));
+            let mut taking = Box::pin(self.take(lane, place, seen.resent > 0));
             let taken = loop {
                 tokio::select! {
                     biased;
@@ -283,13 +287,13 @@ impl Client {
                                     continue;
                                 }
                                 Feed::Done => {
-                                    return Ended::Answer { end: End::Eof, tail: Some(Box::new(Tail(body))) };
+                                    return Ended::Answer { end: End::Eof, tail: Some(Box::new(Tail { body, place })) };
                                 }
                                 Feed::Failed => End::Eof,
                             }
                         }
-                        Ok(None) => return Ended::Answer { end: End::Eof, tail: Some(Box::new(Tail(body))) },
-                        Err(error) => End::Broken(words(&error)),
+                        Ok(None) => return Ended::Answer { end: End::Eof, tail: Some(Box::new(Tail { body, place })) },
+                        Err(error) => End::Broken(causes(&error)),
                     }
                 }
                 () = &mut timer => match watched(seen, timer.as_mut()) {
@@ -301,9 +305,9 @@ impl Client {
         }
     }
 
-    async fn take(&self, lane: &Lane, fresh: bool) -> Result<Taken, super::pool::ConnectError> {
+    async fn take(&self, lane: &Lane, place: usize, fresh: bool) -> Result<Taken, ConnectError> {
         let Shared {
-            place,
+            places,
             opening,
             clock,
             opened,
@@ -312,41 +316,34 @@ impl Client {
         let count = || {
             opened.fetch_add(1, Ordering::Relaxed);
         };
-        lane.pool
-            .take(0, place, *opening, clock.now(), fresh, count)
-            .await
+        let asked = Asked {
+            index: place,
+            place: &places[place].0,
+            opening: *opening,
+            fresh,
+        };
+        lane.pool.take(asked, clock.now(), count).await
     }
 
     /// Reads to the end of a body that has said all, so that its connection can serve again.
     pub(super) async fn drain(&self, lane: &Lane, tail: Box<Tail>) {
-        let Tail(mut body) = *tail;
+        let Tail { mut body, place } = *tail;
         let rest = async { while let Ok(Some(_)) = body.read().await {} };
         if timeout(TAIL.to_duration(), rest).await.is_ok()
             && let Some(connection) = body.into_connection().await
         {
-            lane.pool.keep(0, connection, self.shared.clock.now());
+            lane.pool.keep(place, connection, self.shared.clock.now());
         }
     }
 }
 
-/// The machine's certificates, read once.
-fn tls_config(
-    known: &mut Option<Arc<rustls::ClientConfig>>,
-) -> Result<Arc<rustls::ClientConfig>, ClientError> {
-    use rustls_platform_verifier::ConfigVerifierExt as _;
-    if let Some(config) = known {
-        return Ok(Arc::clone(config));
-    }
-    let config =
-        rustls::ClientConfig::with_platform_verifier().map_err(|error| ClientError::Setup {
-            reason: error.to_string(),
-        })?;
-    Ok(Arc::clone(known.insert(Arc::new(config))))
-}
-
 /// A request that only has to be sent.
 #[derive(Debug)]
-pub(super) struct Ready(Outgoing);
+pub(super) struct Ready {
+    /// Which replica it goes to.
+    place: usize,
+    request: Outgoing,
+}
 
 /// What was seen of a request so far.
 #[derive(Debug)]
@@ -375,7 +372,10 @@ pub(super) enum Ended {
 
 /// A body that has said all; its end may be still to come.
 #[derive(Debug)]
-pub(super) struct Tail(Body);
+pub(super) struct Tail {
+    body: Body,
+    place: usize,
+}
 
 #[cfg(test)]
 mod tests;

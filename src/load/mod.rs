@@ -26,6 +26,7 @@ mod pool;
 mod stop;
 mod supply;
 mod target;
+mod tls;
 mod window;
 
 pub use cpu::CpuAllowance;

@@ -1,7 +1,6 @@
 //! Where connections go: a base URL, how it is reached, and how requests to it are addressed.
 
 use std::fmt;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use hyper::Uri;
@@ -16,7 +15,8 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use super::endpoint::ClientError;
-use crate::unit::Nanos;
+use super::pool::Opening;
+use crate::access::is_loopback;
 
 /// A connected socket, encrypted or not.
 pub(super) type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
@@ -60,8 +60,7 @@ impl Place {
     pub(super) fn new(
         base: &str,
         path: &str,
-        http2: bool,
-        connect_limit: Nanos,
+        Opening { http2, limit }: Opening,
         tls: &mut impl FnMut() -> Result<Arc<ClientConfig>, ClientError>,
     ) -> Result<Self, ClientError> {
         let wrong = || ClientError::Url {
@@ -81,7 +80,7 @@ impl Place {
         let mut tcp = HttpConnector::new();
         tcp.set_nodelay(true);
         tcp.enforce_http(false);
-        tcp.set_connect_timeout(Some(connect_limit.to_duration()));
+        tcp.set_connect_timeout(Some(limit.to_duration()));
         let proxy = if is_loopback(authority.host()) {
             None
         } else {
@@ -140,30 +139,6 @@ impl Place {
             Route::Plain(tcp) => Ok(MaybeHttpsStream::Http(tcp.clone().call(to).await?)),
             Route::Tls(tls) => tls.clone().call(to).await,
             Route::Tunnel(tunnel) => tunnel.clone().call(to).await,
-        }
-    }
-}
-
-/// Whether a host is this machine.
-pub(super) fn is_loopback(host: &str) -> bool {
-    let name = host.trim_matches(['[', ']']);
-    name.eq_ignore_ascii_case("localhost")
-        || name
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn loopback_is_recognized() {
-        for host in ["localhost", "127.0.0.1", "127.1.2.3", "[::1]", "LOCALHOST"] {
-            assert!(is_loopback(host), "{host}");
-        }
-        for host in ["example.org", "10.0.0.1", "[::2]", "127.0.0.1.example.org"] {
-            assert!(!is_loopback(host), "{host}");
         }
     }
 }

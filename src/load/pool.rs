@@ -46,6 +46,17 @@ pub(super) struct Taken {
     pub(super) is_kept: bool,
 }
 
+/// Where a connection is wanted to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    /// The place's number among the client's.
+    pub(super) index: usize,
+    pub(super) place: &'a Place,
+    pub(super) opening: Opening,
+    /// None that has served before.
+    pub(super) fresh: bool,
+}
+
 /// How a connection is opened.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Opening {
@@ -62,17 +73,19 @@ impl Pool {
         }
     }
 
-    /// A connection to a place: a kept one that is open, unless `fresh` is asked for, or a new one,
-    /// which is counted.
+    /// A connection to a place: a kept one that is open, or a new one, of which `opened` is told.
     pub(super) async fn take(
         &self,
-        index: usize,
-        place: &Place,
-        opening: Opening,
+        asked: Asked<'_>,
         now: Nanos,
-        fresh: bool,
         opened: impl Fn(),
     ) -> Result<Taken, ConnectError> {
+        let Asked {
+            index,
+            place,
+            opening,
+            fresh,
+        } = asked;
         let kept = &self.places[index];
         if opening.http2 {
             return kept.stream(place, opening.limit, fresh, opened).await;

@@ -97,7 +97,7 @@ impl Kitchen {
         let name = request_name(self.prompter.salt(), stage, phase, number);
         Prepared {
             planned,
-            request: self.client.ready(body, &name),
+            request: self.client.ready(body, &name, number),
         }
     }
 }

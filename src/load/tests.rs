@@ -3,6 +3,7 @@
 mod outcomes;
 mod schedule;
 mod server;
+mod transport;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,11 +11,12 @@ use std::sync::Arc;
 use server::{Reply, Server};
 
 use super::*;
+use crate::access::Access;
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{
     Api, Arrival, ArrivalProcess, Cancel, Class, Extent, Gate, Layer, Length, OutputLength, Policy,
-    RateProfile, Spec, Stage, Target, TargetPlace, Timeouts, Warmup, Workload,
+    RateProfile, Spec, Stage, Target, TargetConnection, TargetPlace, Timeouts, Warmup, Workload,
 };
 use crate::unit::{Nanos, Rps};
 
@@ -69,7 +71,7 @@ struct Run {
     class: Class,
     timeouts: Timeouts,
     extra: BTreeMap<String, serde_json::Value>,
-    key: Option<String>,
+    access: Access,
     api: Api,
     stop: Stop,
     prompter: Arc<Prompter>,
@@ -90,7 +92,7 @@ fn run(stage: Stage) -> Run {
             total: vec![Nanos::from_secs(600)],
         },
         extra: BTreeMap::new(),
-        key: None,
+        access: Access::default(),
         api: Api::Chat,
         stop: Stop::never(),
         prompter: Arc::new(Prompter::new(
@@ -103,8 +105,12 @@ fn run(stage: Stage) -> Run {
 
 impl Run {
     async fn against(self, url: &str) -> Left {
+        self.against_all(&[url]).await
+    }
+
+    async fn against_all(self, urls: &[&str]) -> Left {
         let mut records = Vec::new();
-        let (observation, events) = self.with(url, |record| records.push(record)).await;
+        let (observation, events) = self.with(urls, |record| records.push(record)).await;
         Left {
             records,
             observation,
@@ -114,17 +120,17 @@ impl Run {
 
     async fn with(
         self,
-        url: &str,
+        urls: &[&str],
         records: impl FnMut(RequestRecord),
     ) -> (StageObservation, Vec<LoadEvent>) {
         rustls::crypto::ring::default_provider()
             .install_default()
             .ok();
         let endpoint = Endpoint {
-            base_url: url.to_owned(),
+            base_urls: urls.iter().map(|&url| url.to_owned()).collect(),
             api: self.api,
             model: "tiny".to_owned(),
-            key: self.key,
+            access: self.access,
             extra: self.extra,
         };
         let client = Client::new(&endpoint, self.timeouts.connect).unwrap();
@@ -149,11 +155,11 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
     Spec {
         name: "test".parse().unwrap(),
         target: Target {
-            place: TargetPlace::Url(String::new()),
+            place: TargetPlace::Urls(Vec::new()),
             api: Api::Chat,
             model: None,
-            api_key_env: None,
             layer: Layer::Engine,
+            connection: TargetConnection::default(),
         },
         pins: BTreeMap::new(),
         under_test: Vec::new(),

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
+use reqwest::{Certificate, Identity};
 use serde_json::Value;
+
+use crate::access::{Access, causes, is_loopback};
+use crate::spec::HttpVersion;
 
 /// Why the target could not be asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -76,36 +80,49 @@ const LONGEST: usize = 8 << 20;
 pub struct ProbeClient {
     http: reqwest::Client,
     base: String,
-    key: Option<String>,
+    access: Access,
 }
 
 impl ProbeClient {
-    /// For a base URL without a trailing slash; the key goes out as a bearer token.
-    pub fn new(base: &str, key: Option<String>) -> Result<Self, ProbeError> {
+    /// For a base URL without a trailing slash.
+    pub fn new(base: &str, access: &Access) -> Result<Self, ProbeError> {
+        let wrong = |reason: String| ProbeError::Client {
+            base: base.to_owned(),
+            reason,
+        };
         let builder = reqwest::Client::builder()
             .connect_timeout(Duration::from_secs(5))
             .timeout(Duration::from_secs(30))
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("infergate/", env!("CARGO_PKG_VERSION")));
         // Without TLS no certificates are needed, and slim containers have none to load.
-        let builder = if base.starts_with("http://") {
+        let mut builder = if base.starts_with("http://") {
             builder.tls_certs_only([])
         } else {
             builder
         };
-        let builder = if is_loopback(base) {
-            builder.no_proxy()
-        } else {
-            builder
-        };
-        let http = builder.build().map_err(|error| ProbeError::Client {
-            base: base.to_owned(),
-            reason: chain(&error),
-        })?;
+        if let Some(pem) = &access.ca {
+            let certificates = Certificate::from_pem_bundle(pem)
+                .map_err(|error| wrong(format!("`tls.ca`: {}", causes(&error))))?;
+            builder = builder.tls_certs_merge(certificates);
+        }
+        if let Some(identity) = &access.identity {
+            let pem = [&identity.cert[..], b"\n", &identity.key].concat();
+            let identity = Identity::from_pem(&pem)
+                .map_err(|error| wrong(format!("`tls.cert` and `tls.key`: {}", causes(&error))))?;
+            builder = builder.identity(identity);
+        }
+        if access.http == HttpVersion::Http2 {
+            builder = builder.http2_prior_knowledge();
+        }
+        if is_local(base) {
+            builder = builder.no_proxy();
+        }
+        let http = builder.build().map_err(|error| wrong(causes(&error)))?;
         Ok(Self {
             http,
             base: base.to_owned(),
-            key,
+            access: access.clone(),
         })
     }
 
@@ -116,7 +133,7 @@ impl ProbeClient {
 
     /// Whether the target runs on this machine.
     pub fn is_local(&self) -> bool {
-        is_loopback(&self.base)
+        is_local(&self.base)
     }
 
     /// The JSON answer to a GET.
@@ -154,13 +171,17 @@ impl ProbeClient {
         path: &str,
         request: reqwest::RequestBuilder,
     ) -> Result<Vec<u8>, ProbeError> {
-        let request = match &self.key {
-            Some(key) => request.bearer_auth(key),
+        let headers = self.access.headers.iter();
+        let request = headers.fold(request, |request, (name, value)| {
+            request.header(name, value.expose())
+        });
+        let request = match &self.access.key {
+            Some(key) => request.bearer_auth(key.expose()),
             None => request,
         };
         let unreachable = |error: reqwest::Error| ProbeError::Unreachable {
             base: self.base.clone(),
-            reason: chain(&error.without_url()),
+            reason: causes(&error.without_url()),
         };
         let mut response = request.send().await.map_err(unreachable)?;
         let status = response.status().as_u16();
@@ -182,10 +203,7 @@ impl ProbeClient {
                 .collect::<String>()
                 .trim()
                 .to_owned();
-            let text = match &self.key {
-                Some(key) if !key.is_empty() => text.replace(key.as_str(), "***"),
-                _ => text,
-            };
+            let text = self.access.mask(&text);
             return Err(ProbeError::Status {
                 path: path.to_owned(),
                 status,
@@ -196,26 +214,10 @@ impl ProbeClient {
     }
 }
 
-fn is_loopback(base: &str) -> bool {
-    let host = base.split("//").nth(1).unwrap_or(base);
-    ["127.", "localhost", "[::1]"]
-        .iter()
-        .any(|prefix| host.starts_with(prefix))
-}
-
-/// An error with its causes: libraries hide "connection refused" two levels down.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
+/// Whether a base URL is on this machine.
+fn is_local(base: &str) -> bool {
+    let url = reqwest::Url::parse(base);
+    url.is_ok_and(|url| url.host_str().is_some_and(is_loopback))
 }
 
 #[cfg(test)]
@@ -229,10 +231,10 @@ mod tests {
             "http://localhost:8000",
             "http://[::1]:80",
         ] {
-            assert!(is_loopback(base), "{base}");
+            assert!(is_local(base), "{base}");
         }
-        assert!(!is_loopback("http://10.0.0.1:8000"));
-        assert!(!is_loopback("https://example.com"));
+        assert!(!is_local("http://10.0.0.1:8000"));
+        assert!(!is_local("https://example.com"));
     }
 
     #[tokio::test]
@@ -249,7 +251,7 @@ mod tests {
             let digits = vec![b'1'; 65536];
             while socket.write_all(&digits).await.is_ok() {}
         });
-        let client = ProbeClient::new(&base, None).unwrap();
+        let client = ProbeClient::new(&base, &Access::default()).unwrap();
         let error = client.get("/v1/models").await.unwrap_err();
         assert!(matches!(error, ProbeError::TooLong { .. }), "{error}");
     }
@@ -263,7 +265,8 @@ mod tests {
             .local_addr()
             .unwrap()
             .port();
-        let client = ProbeClient::new(&format!("http://127.0.0.1:{port}"), None).unwrap();
+        let client =
+            ProbeClient::new(&format!("http://127.0.0.1:{port}"), &Access::default()).unwrap();
         let error = client.get("/v1/models").await.unwrap_err().to_string();
         assert!(
             error.contains("refused") && error.contains("is the server running"),

@@ -108,7 +108,7 @@ mod tests {
                 let _ = socket.write_all(answer.as_bytes()).await;
             }
         });
-        ProbeClient::new(&base, None).unwrap()
+        ProbeClient::new(&base, &crate::access::Access::default()).unwrap()
     }
 
     fn waiting(n: u32) -> (u16, String) {

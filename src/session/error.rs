@@ -20,6 +20,19 @@ pub enum MeasureError {
         /// Each pin with what is declared and what was seen.
         differences: Vec<(PinPath, String, String)>,
     },
+    /// Two replicas are not the same.
+    #[error(
+        "the target's replicas differ in `{pin}`: `{}` at `{}`, `{}` at `{}`; requests go to each in turn,          so all have to be the same",
+        first.1, first.0, other.1, other.0
+    )]
+    ReplicasDiffer {
+        /// In this pin.
+        pin: PinPath,
+        /// The first replica's URL and what was seen there.
+        first: (String, String),
+        /// Those of the one that differs.
+        other: (String, String),
+    },
     /// The user asked to stop before there was anything to keep.
     #[error("interrupted before any request was sent")]
     Interrupted,

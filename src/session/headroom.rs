@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::MeasureError;
 use super::measure::{RunName, Sitting};
 use super::target::{RunningTarget, TargetError};
+use crate::access::Access;
 use crate::diag::Source;
 use crate::headroom::{Found, Headroom, Machine, OpenFiles, Pace, Reading, Search};
 use crate::load::{CpuAllowance, Stop};
@@ -149,14 +150,19 @@ async fn find(
         }
         let stage = (kind.stage)(load, effort.window);
         progress(load, kind.unit);
-        let spec = trial(engine.base(), kind.output, &stage);
+        let spec = trial(engine.bases(), kind.output, &stage);
         let name = RunName {
             started: site.now.clone(),
             stamp: format!("{}-{number}", kind.engine),
             unique: site.unique.clone(),
             place: None,
         };
-        let mut sitting = Sitting::new(spec, "doctor".to_owned(), site.scratch.clone(), None);
+        let mut sitting = Sitting::new(
+            spec,
+            "doctor".to_owned(),
+            site.scratch.clone(),
+            Access::default(),
+        );
         let measured = sitting
             .measure(&engine, name, true, |_| {}, stop.clone())
             .await?;
@@ -173,7 +179,8 @@ async fn find(
 }
 
 /// The spec of one trial.
-fn trial(base: &str, output: u32, stage: &str) -> Spec {
+fn trial(bases: &[String], output: u32, stage: &str) -> Spec {
+    let base = bases.first().map_or("", String::as_str);
     let text = format!(
         "\
 infergate: 1
@@ -222,7 +229,7 @@ mod tests {
             for load in loads {
                 for effort in [Effort::USUAL, Effort::QUICK] {
                     let stage = (kind.stage)(load, effort.window);
-                    let spec = trial("http://127.0.0.1:1", kind.output, &stage);
+                    let spec = trial(&["http://127.0.0.1:1".to_owned()], kind.output, &stage);
                     assert_eq!(spec.stages.len(), 1, "{stage}");
                 }
             }

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::{MeasureError, refuse_contradictions};
+use super::replicas::Replicas;
 use super::target::RunningTarget;
+use crate::access::Access;
 use crate::archive::{RecordWriter, save_run};
 use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, run_stage};
 use crate::metric::{DEFINITION, Quantile, Statistic};
 use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt};
-use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, drained, observe};
+use crate::probe::{Observed, ProbeClient, ProbeError, calibrate};
 use crate::provenance::Pins;
 use crate::sample::{EngineQueue, RequestRecord, StageEnd, StopReason};
 use crate::spec::{Spec, Stage};
@@ -50,22 +52,22 @@ pub struct Sitting {
     plan: Arc<Plan>,
     session: String,
     folder: PathBuf,
-    key: Option<String>,
+    access: Access,
     calibration: Option<PromptCalibration>,
     /// What each target was when it last answered, by its URL.
     seen: BTreeMap<String, Observed>,
 }
 
 impl Sitting {
-    /// A session of this id whose runs go into `folder`; the key is the target's.
-    pub fn new(spec: Spec, session: String, folder: PathBuf, key: Option<String>) -> Self {
+    /// A session of this id whose runs go into `folder`; `access` is what the target asks for.
+    pub fn new(spec: Spec, session: String, folder: PathBuf, access: Access) -> Self {
         let plan = Arc::new(Plan::expand(&spec));
         Self {
             spec,
             plan,
             session,
             folder,
-            key,
+            access,
             calibration: None,
             seen: BTreeMap::new(),
         }
@@ -90,8 +92,8 @@ impl Sitting {
         target: &RunningTarget,
         stop: Stop,
     ) -> Result<Pins, MeasureError> {
-        let probe = ProbeClient::new(target.base(), self.key.clone())?;
-        match self.look(&probe, stop).await? {
+        let replicas = Replicas::new(target.bases(), &self.access)?;
+        match self.look(&replicas, stop).await? {
             (_, RunEnd::Interrupted) => Err(MeasureError::Interrupted),
             (observed, RunEnd::Complete | RunEnd::TargetLost { .. }) => Ok(observed.pins),
         }
@@ -101,25 +103,29 @@ impl Sitting {
     /// is a result, and what it was then still holds.
     async fn look(
         &mut self,
-        probe: &ProbeClient,
+        replicas: &Replicas,
         mut stop: Stop,
     ) -> Result<(Observed, RunEnd), MeasureError> {
         let answer = tokio::select! {
-            answer = observe(probe, &self.spec) => Some(answer),
+            answer = replicas.observe(&self.spec) => Some(answer),
             () = stop.pressed() => None,
         };
-        let before = self.seen.get(probe.base()).cloned();
+        let base = replicas.first().base();
+        let before = self.seen.get(base).cloned();
         match (answer, before) {
             (Some(Ok(observed)), _) => {
                 refuse_contradictions(&observed.pins)?;
-                self.seen.insert(probe.base().to_owned(), observed.clone());
+                self.seen.insert(base.to_owned(), observed.clone());
                 Ok((observed, RunEnd::Complete))
             }
-            (Some(Err(error @ ProbeError::Unreachable { .. })), Some(before)) => {
+            (
+                Some(Err(MeasureError::Probe(error @ ProbeError::Unreachable { .. }))),
+                Some(before),
+            ) => {
                 let error = error.to_string();
                 Ok((before, RunEnd::TargetLost { error }))
             }
-            (Some(Err(error)), _) => Err(error.into()),
+            (Some(Err(error)), _) => Err(error),
             (None, Some(before)) => Ok((before, RunEnd::Interrupted)),
             (None, None) => Err(MeasureError::Interrupted),
         }
@@ -152,11 +158,11 @@ impl Sitting {
         progress: impl FnMut(LoadEvent),
         stop: Stop,
     ) -> Result<Measured, MeasureError> {
-        let probe = ProbeClient::new(target.base(), self.key.clone())?;
-        let (observed, end) = self.look(&probe, stop.clone()).await?;
+        let replicas = Replicas::new(target.bases(), &self.access)?;
+        let (observed, end) = self.look(&replicas, stop.clone()).await?;
         let seed = self.plan.seed();
         let calibration = if end == RunEnd::Complete {
-            self.calibrated(&probe, &observed.model, stop.clone())
+            self.calibrated(replicas.first(), &observed.model, stop.clone())
                 .await?
         } else {
             self.calibration.unwrap_or(PromptCalibration::ASSUMED)
@@ -170,10 +176,10 @@ impl Sitting {
         );
         let records_path = self.folder.join("records").join(format!("{id}.jsonl.gz"));
         let endpoint = Endpoint {
-            base_url: target.base().to_owned(),
+            base_urls: target.bases().to_vec(),
             api: self.spec.target.api,
             model: observed.model,
-            key: self.key.clone(),
+            access: self.access.clone(),
             extra: self.spec.request.clone(),
         };
         let mut loaded = Loaded {
@@ -188,7 +194,7 @@ impl Sitting {
             let from = Source {
                 endpoint: &endpoint,
                 prompter: &Arc::new(prompter),
-                probe: &probe,
+                replicas: &replicas,
             };
             self.load(from, all, progress, stop, &mut loaded).await?;
         }
@@ -218,7 +224,7 @@ impl Sitting {
             pins: observed.pins,
             client: ClientStamp {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                target: without_credentials(target.base()),
+                target: without_credentials(&target.bases().join(", ")),
             },
             stages: loaded.stages,
             skipped: loaded.skipped,
@@ -278,7 +284,7 @@ impl Sitting {
             if matches!(observation.end, StageEnd::Complete | StageEnd::Stopped(_)) {
                 let at_most = planned.stage.drain_timeout.to_duration();
                 summary.engine_queue = Some(tokio::select! {
-                    queue = drained(from.probe, at_most) => queue,
+                    queue = from.replicas.drained(at_most) => queue,
                     () = stop.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
                 });
             }
@@ -320,7 +326,7 @@ impl Sitting {
 struct Source<'a> {
     endpoint: &'a Endpoint,
     prompter: &'a Arc<Prompter>,
-    probe: &'a ProbeClient,
+    replicas: &'a Replicas,
 }
 
 /// What loading leaves behind.

@@ -7,6 +7,7 @@ mod error;
 mod headroom;
 mod look;
 mod measure;
+mod replicas;
 mod target;
 
 pub use error::MeasureError;

@@ -38,18 +38,21 @@ pub enum TargetError {
 /// A target that can be measured. An embedded engine ends with this value, and with this process.
 #[derive(Debug)]
 pub struct RunningTarget {
-    base: String,
+    bases: Vec<String>,
     /// Killed when dropped; its standard input stays open as long as it lives, and it watches that.
     child: Option<Child>,
 }
 
 impl RunningTarget {
-    /// Takes a URL as it is, or starts the embedded engine with `program` (this binary) on a free
+    /// Takes URLs as they are, or starts the embedded engine with `program` (this binary) on a free
     /// port and waits until it listens.
     pub async fn start(place: &TargetPlace, program: &Path) -> Result<Self, TargetError> {
         match place {
-            TargetPlace::Url(url) => Ok(Self {
-                base: url.trim_end_matches('/').to_owned(),
+            TargetPlace::Urls(urls) => Ok(Self {
+                bases: urls
+                    .iter()
+                    .map(|url| url.trim_end_matches('/').to_owned())
+                    .collect(),
                 child: None,
             }),
             TargetPlace::Sim(words) => Self::start_sim(words, program).await,
@@ -86,7 +89,7 @@ impl RunningTarget {
             .and_then(|line| line.strip_prefix("listening on ").map(str::to_owned));
         if let Some(base) = base {
             return Ok(Self {
-                base,
+                bases: vec![base],
                 child: Some(child),
             });
         }
@@ -105,9 +108,9 @@ impl RunningTarget {
         Err(TargetError::NotListening { words: text, said })
     }
 
-    /// The base URL, without a trailing slash.
-    pub fn base(&self) -> &str {
-        &self.base
+    /// The base URLs, without a trailing slash: several where there are replicas.
+    pub fn bases(&self) -> &[String] {
+        &self.bases
     }
 
     /// Ends an embedded engine and waits for its end.

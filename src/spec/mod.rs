@@ -7,6 +7,7 @@
 //! later version adds, and refuses them by name.
 
 mod class;
+mod connection;
 mod diagnostics;
 mod estimate;
 mod fields;
@@ -29,6 +30,7 @@ mod tests;
 use crate::diag::{Diagnostic, Source};
 
 pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing};
+pub use connection::{Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection};
 pub use limit::{Limit, LimitText};
 pub use lower::{base_url, looks};
 pub use model::{

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::class::Class;
+use super::connection::{TargetConnection, Wire};
 use super::limit::Limit;
 use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
@@ -50,15 +51,20 @@ impl Spec {
     }
 
     /// Digest of what has to be equal for two runs to be comparable: workload, stages, SLO, API and
-    /// request fields; neither tolerances nor the target's address.
+    /// request fields, HTTP where it is not the plain one; neither tolerances nor the target's
+    /// address.
     pub fn workload_digest(&self) -> Digest {
-        Digest::of_json(&(
+        let asked = (
             &self.workload,
             &self.stages,
             &self.request,
             self.target.api,
             &self.timeouts,
-        ))
+        );
+        match self.target.connection.wire() {
+            Wire::PLAIN => Digest::of_json(&asked),
+            wire => Digest::of_json(&(asked, wire)),
+        }
     }
 
     /// What a run keeps of the traces, so that its spec can be read without them.
@@ -82,17 +88,18 @@ pub struct Target {
     pub api: Api,
     /// The model's name in requests; `None` takes the first of `/v1/models`.
     pub model: Option<String>,
-    /// Name of the environment variable that holds the key; never the key.
-    pub api_key_env: Option<String>,
     /// Which layer is measured.
     pub layer: Layer,
+    /// How it is spoken to.
+    pub connection: TargetConnection,
 }
 
 /// Where the server under test is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TargetPlace {
-    /// At a URL: `http://host:8000`, without the API's path.
-    Url(String),
+    /// At URLs like `http://host:8000`, without the API's path: one, or several replicas that get
+    /// requests in turn.
+    Urls(Vec<String>),
     /// The embedded engine, started for the run; profile first, then its switches.
     Sim(Vec<String>),
 }

@@ -250,7 +250,7 @@ fn everything_written_is_read() {
     let spec = good("anchors");
     assert_eq!(
         spec.target.place,
-        TargetPlace::Url(format!("http://{SECRET}:8000"))
+        TargetPlace::Urls(vec![format!("http://{SECRET}:8000")])
     );
     let [a, b] = spec.workload.classes.as_slice() else {
         panic!("two classes");

@@ -17,4 +17,5 @@ mod run;
 mod signals;
 mod stages;
 mod support;
+mod target;
 mod trace;

@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, SMALL, json as read};
 
-/// 100 requests in a second, of 40 tokens each, by an open loop.
+/// 300 requests in three seconds, of 40 tokens each, by an open loop: long enough that the first of
+/// them end well before its first quarter does, also on a crowded machine.
 fn open(sim: &str) -> String {
     SMALL
         .replace("SIM", sim)
         .replace("output: 6", "output: 40")
         .replace("warmup: 4", "warmup: 10")
-        .replace("requests: 60", "requests: 100")
+        .replace("requests: 60", "requests: 300")
         .replace(
             "closed: {users: 2}",
             "open: {rate: 100/s, arrivals: constant}",

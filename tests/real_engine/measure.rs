@@ -142,7 +142,12 @@ async fn second_run(engine: &Engine, spec: Spec, folder: &Path) -> (Measured, Co
     let target = RunningTarget::start(&place, Path::new("infergate"))
         .await
         .unwrap();
-    let mut sitting = Sitting::new(spec, "session".to_owned(), folder.to_owned(), None);
+    let mut sitting = Sitting::new(
+        spec,
+        "session".to_owned(),
+        folder.to_owned(),
+        infergate::access::Access::default(),
+    );
     let mut measured = None;
     let mut before = Counters::default();
     for number in 0..2 {

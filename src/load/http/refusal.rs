@@ -1,13 +1,12 @@
 //! Requests that got no answer: why, in an outcome and in words.
 
-use std::error::Error;
-
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, LOCATION};
 use hyper::http::response::Parts;
 use tokio::time::timeout;
 
 use super::{Body, Ended, Exchange};
+use crate::access::causes;
 use crate::load::pool::ConnectError;
 use crate::sample::{Outcome, TimeoutPhase};
 use crate::unit::Nanos;
@@ -35,7 +34,7 @@ pub(super) fn not_opened(error: ConnectError) -> Ended {
         },
         ConnectError::Failed(error) => Ended::Failure {
             outcome: Outcome::ConnectError,
-            text: words(&*error),
+            text: causes(&*error),
         },
     }
 }
@@ -44,7 +43,7 @@ pub(super) fn not_opened(error: ConnectError) -> Ended {
 pub(super) fn no_response(error: &hyper::Error) -> Ended {
     Ended::Failure {
         outcome: Outcome::ConnectError,
-        text: words(error),
+        text: causes(error),
     }
 }
 
@@ -90,20 +89,4 @@ pub(super) fn is_json(head: &Parts) -> bool {
     head.headers
         .get(CONTENT_TYPE)
         .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"))
-}
-
-/// An error with its causes, down to the system's.
-pub(super) fn words(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let words = error.to_string();
-        // Some layers repeat the words of the layer below.
-        if !text.ends_with(&words) {
-            text.push_str(": ");
-            text.push_str(&words);
-        }
-        cause = error.source();
-    }
-    text
 }

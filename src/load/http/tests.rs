@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::ident::Secret;
 use crate::spec::Api;
 
 fn client(base_url: &str, key: Option<&str>) -> Result<Client, ClientError> {
@@ -8,10 +9,13 @@ fn client(base_url: &str, key: Option<&str>) -> Result<Client, ClientError> {
         .install_default()
         .ok();
     let endpoint = Endpoint {
-        base_url: base_url.to_owned(),
+        base_urls: vec![base_url.to_owned()],
         api: Api::Chat,
         model: "tiny".to_owned(),
-        key: key.map(str::to_owned),
+        access: Access {
+            key: key.map(|key| Secret::new(key.to_owned())),
+            ..Access::default()
+        },
         extra: BTreeMap::new(),
     };
     assert!(!format!("{endpoint:?}").contains("sk-"));
@@ -27,15 +31,17 @@ fn urls_are_http() {
     ] {
         let client = client(url, None).unwrap();
         assert!(
-            client
-                .shared
-                .place
+            client.shared.places[0]
+                .0
                 .request
                 .path()
                 .ends_with("/v1/chat/completions"),
             "{url}"
         );
-        assert!(!client.shared.place.request.path().contains("//"), "{url}");
+        assert!(
+            !client.shared.places[0].0.request.path().contains("//"),
+            "{url}"
+        );
     }
     for url in ["127.0.0.1:8000", "ftp://host", "", "http://"] {
         assert!(

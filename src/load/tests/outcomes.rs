@@ -4,6 +4,7 @@ use super::server::{
     A, B, DONE, Do, Gate, LENGTH, ROLE, Server, USAGE, end, events, good, head, response,
 };
 use super::*;
+use crate::ident::Secret;
 use crate::sample::{Outcome, StageEnd, StopReason, TimeoutPhase, TokenSource};
 use crate::spec::StopWhen;
 
@@ -147,7 +148,7 @@ async fn statuses_keep_the_servers_words_and_lose_the_key() {
         ("404 Not Found", Outcome::HttpError { status: 404 }),
     ] {
         let mut run = run(closed(1, 1));
-        run.key = Some("sk-secret".to_owned());
+        run.access.key = Some(Secret::new("sk-secret".to_owned()));
         let record = one_of(run, write(response(status, "", body))).await;
         assert_eq!(record.outcome, outcome);
         assert_eq!(record.error.as_deref(), Some("bad key [masked]"));

@@ -360,7 +360,7 @@ async fn records_come_while_the_stage_runs() {
     .await;
     let mut count = 0;
     let (observation, _) = run(closed(1, 2))
-        .with(server.url(), |_| {
+        .with(&[server.url()], |_| {
             count += 1;
             gate.open();
         })

@@ -6,6 +6,7 @@
 mod arrival;
 mod buckets;
 mod cells;
+mod connection;
 mod defaults;
 mod gate;
 mod length;

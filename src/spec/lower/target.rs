@@ -5,11 +5,25 @@ use crate::spec::fields::{self, Fields, Shape};
 use crate::spec::model::{Api, Layer, Target, TargetPlace};
 use crate::spec::node::Node;
 use crate::spec::values;
-use crate::spec::variables::is_variable_name;
+
+use super::connection;
 
 const SHAPE: Shape = Shape {
-    known: &["url", "sim", "api", "model", "api_key_env", "layer"],
-    later: &["metrics", "launch", "urls", "tls", "headers"],
+    known: &[
+        "url",
+        "urls",
+        "sim",
+        "api",
+        "model",
+        "api_key_env",
+        "api_key_file",
+        "headers",
+        "tls",
+        "http",
+        "compression",
+        "layer",
+    ],
+    later: &["metrics", "launch"],
     example: "target: {url: \"${TARGET_URL}\", api: chat}",
 };
 
@@ -21,9 +35,13 @@ const URL: &str = "url: http://localhost:8000";
 pub(super) fn lower(fields: &Fields<'_>, out: &mut Diagnostics) -> Option<Target> {
     let node = fields.need("target", SHAPE.example, out)?;
     let fields = Fields::open(node, "`target`", &SHAPE, out)?;
-    let place = match fields.exactly_one(&["url", "sim"], URL, out) {
+    let place = match fields.exactly_one(&["url", "urls", "sim"], URL, out) {
         Some("sim") => fields.get("sim", out).and_then(|node| sim(node, out)),
-        Some(_) => fields.get("url", out).and_then(|node| url(node, out)),
+        Some("urls") => fields.get("urls", out).and_then(|node| urls(node, out)),
+        Some(_) => fields.get("url", out).and_then(|node| {
+            let url = url(node, out)?;
+            Some(TargetPlace::Urls(vec![url]))
+        }),
         None => None,
     };
     let api = fields.or("api", Api::Chat, out, |node, out| {
@@ -33,19 +51,17 @@ pub(super) fn lower(fields: &Fields<'_>, out: &mut Diagnostics) -> Option<Target
     let model = fields
         .get("model", out)
         .and_then(|node| filled(node, "`model`", "meta-llama/Llama-3.1-8B-Instruct", out));
-    let api_key_env = fields
-        .get("api_key_env", out)
-        .and_then(|node| variable(node, out));
     let layer = fields.or("layer", Layer::Engine, out, |node, out| {
         let options = [("engine", Layer::Engine), ("end-to-end", Layer::EndToEnd)];
         values::choice(node, "`layer`", &options, &[], out)
     });
+    let connection = connection::lower(&fields, out);
     Some(Target {
         place: place?,
         api: api?,
         model,
-        api_key_env,
         layer: layer?,
+        connection: connection?,
     })
 }
 
@@ -66,25 +82,33 @@ fn sim(node: &Node, out: &mut Diagnostics) -> Option<TargetPlace> {
     ))
 }
 
-/// The name of a variable. What was given instead may be the key itself, so it is not repeated.
-fn variable(node: &Node, out: &mut Diagnostics) -> Option<String> {
-    let text = values::text(node, "`api_key_env`", "TARGET_API_KEY", out)?;
-    if !is_variable_name(text) {
-        out.error(
-            "spec::bad-name",
-            &node.span,
-            "`api_key_env` must be the name of an environment variable",
-            "give the name and never the key: `api_key_env: TARGET_API_KEY`",
-        );
-        return None;
+fn urls(node: &Node, out: &mut Diagnostics) -> Option<TargetPlace> {
+    let example = "urls: [http://gpu-1:8000, http://gpu-2:8000]";
+    let nodes = values::items(node, "`urls`", example, out)?;
+    let mut urls: Vec<String> = Vec::with_capacity(nodes.len());
+    let mut good = true;
+    for node in nodes {
+        match url(node, out) {
+            Some(url) if urls.contains(&url) => {
+                out.error(
+                    "spec::duplicate-name",
+                    &node.span,
+                    "`urls` has a URL twice",
+                    "name each replica once: all get the same share of requests",
+                );
+                good = false;
+            }
+            Some(url) => urls.push(url),
+            None => good = false,
+        }
     }
-    Some(text.to_owned())
+    good.then_some(TargetPlace::Urls(urls))
 }
 
-fn url(node: &Node, out: &mut Diagnostics) -> Option<TargetPlace> {
+fn url(node: &Node, out: &mut Diagnostics) -> Option<String> {
     let text = values::text(node, "`url`", URL, out)?;
     match base_url(text) {
-        Ok(url) => Some(TargetPlace::Url(url.to_owned())),
+        Ok(url) => Some(url.to_owned()),
         Err(fault) => {
             out.error(
                 "spec::bad-url",
