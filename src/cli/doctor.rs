@@ -10,7 +10,7 @@ use super::interrupt::Interrupt;
 use super::source::{SelectArgs, load_spec};
 use crate::access::Access;
 use crate::exit::Exit;
-use crate::headroom::{CHECKUP_FORMAT, Checkup, Demand, Headroom, judge};
+use crate::headroom::{CHECKUP_FORMAT, Checkup, Demand, Headroom, TargetLook, judge};
 use crate::plan::Plan;
 use crate::report;
 use crate::session::{Effort, HeadroomError, Site, look, measure_headroom};
@@ -55,12 +55,7 @@ pub(super) async fn run(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let spec = match &args.spec {
-        Some(path) => {
-            let spec = args.select.apply(load_spec(path, context)?)?;
-            let access = Access::read(&spec.target.connection, |name| context.variable(name))
-                .map_err(|error| Failure::usage(error.to_string()))?;
-            Some((spec, access))
-        }
+        Some(path) => Some(args.select.apply(load_spec(path, context)?)?),
         None => None,
     };
     let headroom = match &args.headroom {
@@ -74,10 +69,16 @@ pub(super) async fn run(
         target: None,
         stages: Vec::new(),
     };
-    if let Some((spec, access)) = spec {
+    if let Some(spec) = spec {
+        let access = Access::read(&spec.target.connection, |name| context.variable(name));
         let demands = Demand::of(&Plan::expand(&spec));
         checkup.stages = judge(&checkup.headroom, &demands);
-        checkup.target = Some(look(&spec, &access).await);
+        checkup.target = Some(match access {
+            Ok(access) => look(&spec, &access).await,
+            Err(error) => TargetLook::Trouble {
+                why: error.to_string(),
+            },
+        });
         checkup.spec = Some(spec.name.to_string());
     }
     let text = if args.json {

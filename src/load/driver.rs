@@ -16,9 +16,10 @@ use super::event::{Live, LoadEvent, Recent};
 use super::health::LoopLag;
 use super::http::Client;
 use super::inbox::Inbox;
+use super::kitchen::Kitchen;
 use super::open::Pacer;
 use super::stop::Stop;
-use super::supply::{Kitchen, Supply};
+use super::supply::Supply;
 use super::target::Lifeline;
 use super::window::{Bounds, Window};
 use crate::plan::{Phase, Plan, Prompter};
@@ -168,21 +169,17 @@ impl Running {
     async fn start(job: StageJob<'_>) -> Result<Self, StartError> {
         let planned = &job.plan.stages()[job.stage];
         let (stage, schedule) = (&planned.stage, &planned.schedule);
-        let kitchen = Kitchen {
-            plan: Arc::clone(job.plan),
-            stage: job.stage,
-            prompter: Arc::clone(job.prompter),
-            client: job.client.clone(),
-        };
+        let kitchen = Kitchen::new(job.plan, job.stage, job.prompter, job.client);
         let window = Arc::new(match schedule {
             Some(schedule) => Window::new(Some(schedule.window_start), Some(schedule.window_end)),
             None => Window::new(None, None),
         });
         // The clock starts when the first requests are ready, so none is late from the start.
-        let dispatch = |window: &Arc<Window>| {
+        let dispatch = |kitchen, window: &Arc<Window>| {
             Arc::new(Dispatch {
                 stage: job.stage as u32,
                 client: job.client.clone(),
+                kitchen,
                 clock: Clock::start(),
                 timeouts: job.timeouts.clone(),
                 window: Arc::clone(window),
@@ -190,13 +187,14 @@ impl Running {
                 level: Level::default(),
             })
         };
-        let numbered = |phase, count: u32| (0..count).map(move |number| (phase, number));
         let (dispatch, arrivals) = match (schedule, &stage.arrival) {
             (Some(schedule), _) => {
-                let warmup = numbered(Phase::Warmup, schedule.warmup.len() as u32);
-                let measured = numbered(Phase::Measured, schedule.measured.len() as u32);
-                let supply = Supply::start(kitchen, 0, warmup.chain(measured)).await?;
-                let dispatch = dispatch(&window);
+                let phases = [
+                    (Phase::Warmup, schedule.warmup.len() as u32),
+                    (Phase::Measured, schedule.measured.len() as u32),
+                ];
+                let supply = Supply::start(kitchen.clone(), 0, &phases).await?;
+                let dispatch = dispatch(kitchen, &window);
                 let pacer = Pacer::start(
                     Arc::clone(&dispatch),
                     schedule,
@@ -210,23 +208,23 @@ impl Running {
                     Extent::Requests(count) => count,
                     Extent::Duration(_) => u32::MAX,
                 };
-                let warmup = numbered(Phase::Warmup, u32::MAX);
-                let warmup = Supply::start(kitchen.clone(), users, warmup).await?;
-                let measured = numbered(Phase::Measured, count);
-                let measured = Supply::start(kitchen, users, measured).await?;
+                let warmup = [(Phase::Warmup, u32::MAX)];
+                let warmup = Supply::start(kitchen.clone(), users, &warmup).await?;
+                let measured = [(Phase::Measured, count)];
+                let measured = Supply::start(kitchen.clone(), users, &measured).await?;
                 let rules = Rules {
                     users,
                     warmup: stage.warmup,
                     extent: stage.extent,
                 };
-                let dispatch = dispatch(&window);
+                let dispatch = dispatch(kitchen, &window);
                 let users = Users {
                     dispatch: Arc::clone(&dispatch),
                     turns: Turns::new(rules, Arc::clone(&window)),
                     warmup,
                     measured,
                     ramp: Ramp::new(users, ramp),
-                    think,
+                    think: think.mean(),
                 };
                 (dispatch, Arrivals::new(None, users.start()))
             }

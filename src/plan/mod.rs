@@ -2,6 +2,8 @@
 
 mod arrival;
 mod calibration;
+mod conversation;
+mod draw;
 mod prompt;
 mod request;
 mod seed;
@@ -9,11 +11,15 @@ mod words;
 
 pub use arrival::Schedule;
 pub use calibration::{CalibrationSource, PromptCalibration};
+pub use conversation::{LaterTurn, Session, WARMUP_NUMBERS};
 pub use prompt::{Prompt, Prompter, Salt, calibration_texts};
-pub use request::{Phase, PlannedRequest, Prefix};
+pub use request::{Phase, PlannedRequest, Prefix, Turn};
 
 use crate::ident::Digest;
-use crate::spec::{Arrival, Class, Extent, Replay, Spec, Stage};
+use crate::spec::{Arrival, Class, Extent, Replay, Spec, Stage, Workload};
+use crate::unit::Nanos;
+use draw::think;
+use seed::Draws;
 
 /// Requests of an endless stage that enter the trace digest.
 const DIGESTED: u32 = 4096;
@@ -45,7 +51,8 @@ impl Plan {
             .map(|stage| StagePlan {
                 schedule: match &stage.arrival {
                     &Arrival::Open { profile, process } => {
-                        Some(Schedule::new(seed, stage, profile, process))
+                        let turns = mean_turns(seed, &stage.name, &spec.workload);
+                        Some(Schedule::new(seed, stage, (profile, turns), process))
                     }
                     Arrival::Trace(replay) => Some(Schedule::replay(seed, stage, replay)),
                     Arrival::Closed { .. } => None,
@@ -86,6 +93,42 @@ impl Plan {
         }
     }
 
+    /// Whether the requests of a stage come in conversations: some class has turns, and no trace
+    /// says what comes when.
+    pub fn has_conversations(&self, stage: usize) -> bool {
+        self.replay(stage).is_none() && self.classes.iter().any(|class| class.turns.is_some())
+    }
+
+    /// What the user with this number in its phase sends; any number can be asked for.
+    ///
+    /// `before` counts the requests of the users before it, from which its own are numbered on.
+    pub fn session(&self, stage: usize, phase: Phase, number: u32, before: u32) -> Session {
+        if self.has_conversations(stage) {
+            let name = &self.stages[stage].stage.name;
+            Session::draw(self.seed, name, (phase, number, before), &self.classes)
+        } else {
+            Session::single(self.request(stage, phase, number))
+        }
+    }
+
+    /// How long the user of a closed stage thinks after a request.
+    pub fn think(&self, stage: usize, request: &PlannedRequest) -> Nanos {
+        let StagePlan { stage, .. } = &self.stages[stage];
+        let Arrival::Closed { think: time, .. } = stage.arrival else {
+            return Nanos::ZERO;
+        };
+        let phase = match request.phase {
+            Phase::Warmup => "warmup",
+            Phase::Measured => "measured",
+        };
+        let purpose = format!("think/{phase}/{}", stage.name);
+        let stream = u64::from(request.number);
+        think(
+            &mut Draws::new(&self.seed.to_string(), &purpose, stream),
+            time,
+        )
+    }
+
     /// Ids of the blocks that a request's prompt starts with; none but in a trace that names them,
     /// and none in a warm-up, which warms nothing that is measured.
     pub fn blocks(&self, stage: usize, request: &PlannedRequest) -> &[u64] {
@@ -119,12 +162,44 @@ impl Plan {
                     (None, Extent::Requests(n)) => n,
                     (None, Extent::Duration(_)) => DIGESTED,
                 };
-                let requests: Vec<_> = (0..n)
-                    .map(|number| self.request(index, Phase::Measured, number))
-                    .collect();
-                (stage, schedule, Digest::of_json(&requests))
+                let requests = if self.has_conversations(index) {
+                    let sessions =
+                        (0..n).map(|number| self.session(index, Phase::Measured, number, 0));
+                    Digest::of_json(&sessions.collect::<Vec<_>>())
+                } else {
+                    let requests =
+                        (0..n).map(|number| self.request(index, Phase::Measured, number));
+                    Digest::of_json(&requests.collect::<Vec<_>>())
+                };
+                (stage, schedule, requests)
             })
             .collect();
         Digest::of_json(&stages)
     }
+}
+
+/// Requests of a conversation on average: by its distribution, or where the model's length ends
+/// conversations, by the plan's own.
+fn mean_turns(seed: u64, stage: &str, workload: &Workload) -> f64 {
+    /// Conversations whose mean stands for all: within 1 % for any usual distribution.
+    const DRAWN: u32 = 16_384;
+    let Workload { classes, .. } = workload;
+    let has_room = |class: &Class| class.turns.is_some_and(|turns| turns.room.is_some());
+    if !classes.iter().any(has_room) {
+        let (requests, sessions) =
+            classes
+                .iter()
+                .fold((0.0, 0.0), |(requests, sessions), class| {
+                    (
+                        requests + class.weight * class.mean_turns(),
+                        sessions + class.weight,
+                    )
+                });
+        return requests / sessions;
+    }
+    let requests: u64 = (0..DRAWN)
+        .map(|number| Session::draw(seed, stage, (Phase::Measured, number, 0), classes))
+        .map(|session| u64::from(session.requests()))
+        .sum();
+    requests as f64 / f64::from(DRAWN)
 }

@@ -150,7 +150,7 @@ async fn find(
         }
         let stage = (kind.stage)(load, effort.window);
         progress(load, kind.unit);
-        let spec = trial(engine.bases(), kind.output, &stage);
+        let spec = trial(&engine.bases()[0], kind.output, &stage);
         let name = RunName {
             started: site.now.clone(),
             stamp: format!("{}-{number}", kind.engine),
@@ -179,8 +179,7 @@ async fn find(
 }
 
 /// The spec of one trial.
-fn trial(bases: &[String], output: u32, stage: &str) -> Spec {
-    let base = bases.first().map_or("", String::as_str);
+fn trial(base: &str, output: u32, stage: &str) -> Spec {
     let text = format!(
         "\
 infergate: 1
@@ -229,7 +228,7 @@ mod tests {
             for load in loads {
                 for effort in [Effort::USUAL, Effort::QUICK] {
                     let stage = (kind.stage)(load, effort.window);
-                    let spec = trial(&["http://127.0.0.1:1".to_owned()], kind.output, &stage);
+                    let spec = trial("http://127.0.0.1:1", kind.output, &stage);
                     assert_eq!(spec.stages.len(), 1, "{stage}");
                 }
             }
