@@ -38,7 +38,7 @@
 //! | requests that were due and not sent are seen | `requests_due_at_the_cap_are_unsent` |
 //! | a client that is too slow | `a_client_that_cannot_keep_up_calls_its_run_invalid`, `a_late_or_busy_client_invalidates` |
 //! | a warm-up's burst keeps to the cap | `a_burst_of_warm_up_requests_keeps_to_the_cap` |
-//! | arrivals have their distribution | `gaps_have_their_distribution`, `constant_arrivals_are_evenly_spaced` |
+//! | arrivals have their distribution | `gaps_have_their_distribution`, `records_hold_the_arrivals_that_the_spec_asks_for` |
 //! | a start burst decides no p99 | `the_window_opens_when_the_warmup_is_over_and_all_have_started` |
 //! | **workload** | |
 //! | the same seed on a warm prefix cache | `another_run_shares_no_beginning_but_the_same_body` |
