@@ -142,7 +142,8 @@ fn stages(spec: &Spec, plan: &Plan, random: &mut ChaCha8Rng) -> Vec<StageSummary
                 quantiles: &Quantile::STANDARD,
                 token_mismatch: spec.gate.token_mismatch,
             };
-            summarise_stage(context, &records, &observation)
+            let Ok(summary) = summarise_stage(context, &records[..], &observation);
+            summary
         })
         .collect()
 }

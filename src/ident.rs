@@ -82,6 +82,31 @@ impl Digest {
         Self::of(value.to_string().as_bytes())
     }
 
+    /// Of a value's JSON as it is written, piece by piece, so that it need not fit in memory. The same as
+    /// [`Digest::of_json`] where every object's keys come sorted.
+    pub fn of_sorted_json<T: Serialize>(value: &T) -> Self {
+        let mut hash = Hashing(Sha256::new());
+        serde_json::to_writer(&mut hash, value).expect("stored types serialise to JSON");
+        Self(hash.0.finalize().into())
+    }
+
+    /// Of the canonical JSON of a list, one value at a time: the same as [`Digest::of_json`] of them all.
+    pub fn of_json_list<T: Serialize>(values: impl Iterator<Item = T>) -> Self {
+        let mut hash = Sha256::new();
+        let mut before = "[";
+        for value in values {
+            hash.update(before);
+            before = ",";
+            let value = serde_json::to_value(value).expect("stored types serialise to JSON");
+            hash.update(value.to_string());
+        }
+        if before == "[" {
+            hash.update(before);
+        }
+        hash.update("]");
+        Self(hash.finalize().into())
+    }
+
     /// The first 12 hex digits: enough to tell runs apart, short enough to read.
     pub fn short(&self) -> String {
         self.hex()[..12].to_owned()
@@ -101,6 +126,20 @@ impl Digest {
     /// All 32 bytes, to seed a generator.
     pub fn seed(&self) -> [u8; 32] {
         self.0
+    }
+}
+
+/// A writer that keeps nothing but the digest.
+struct Hashing(Sha256);
+
+impl std::io::Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
@@ -193,5 +232,14 @@ mod tests {
         let a: serde_json::Value = serde_json::from_str(r#"{"a":1,"b":2}"#).unwrap();
         let b: serde_json::Value = serde_json::from_str(r#"{"b":2,"a":1}"#).unwrap();
         assert_eq!(Digest::of_json(&a), Digest::of_json(&b));
+        assert_eq!(Digest::of_sorted_json(&a), Digest::of_json(&b));
+    }
+
+    #[test]
+    fn a_list_has_the_same_digest_one_by_one() {
+        for values in [vec![], vec!["a"], vec!["a", "b\n", "c"]] {
+            let each = Digest::of_json_list(values.iter());
+            assert_eq!(each, Digest::of_json(&values));
+        }
     }
 }

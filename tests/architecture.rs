@@ -60,7 +60,14 @@ const CONFINED: &[(&str, &[&str])] = &[
         &["cli/context.rs", "compare/pairing.rs", "trace/instant.rs"],
     ),
     ("csv", &["trace/table.rs"]),
-    ("flate2", &["archive/records.rs", "load/connection.rs"]),
+    (
+        "flate2",
+        &[
+            "archive/records.rs",
+            "archive/writer.rs",
+            "load/connection.rs",
+        ],
+    ),
     ("tokio", &["load/", "sim/", "probe/", "session/", "cli/"]),
 ];
 

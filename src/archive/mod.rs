@@ -6,6 +6,8 @@
 
 mod records;
 mod store;
+mod writer;
 
-pub use records::{BadLine, RECORDS_FORMAT, RecordReader, RecordWriter};
+pub use records::{BadLine, RECORDS_FORMAT, RecordReader, RecordSpan};
 pub use store::{ArchiveError, load_run, load_runs, parse_run, save_json, save_run, save_text};
+pub use writer::RecordWriter;

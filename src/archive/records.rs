@@ -1,91 +1,88 @@
 //! Per-request records as gzip'd JSON Lines, one gzip member a block.
 //!
 //! Every block is a whole gzip member and ends at a line's end, so a file that a crash cut short
-//! reads up to its last whole block, with any gzip tool too.
+//! reads up to its last whole block, with any gzip tool too. Each stage ends its block, so its records
+//! can be read again without those before it.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
-use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
 use super::store::{ArchiveError, at};
 use crate::sample::RequestRecord;
+use crate::summary::Records;
 
 /// Format tag of a record file, on its first line.
 pub const RECORDS_FORMAT: &str = "infergate.records/1";
 
-/// Bytes of JSON in a block at the most: large enough to compress well.
-const BLOCK: usize = 256 * 1024;
-
 #[derive(Debug, Serialize, Deserialize)]
-struct Header {
-    format: String,
-    run: String,
+pub(super) struct Header {
+    pub(super) format: String,
+    pub(super) run: String,
 }
 
-/// Appends records to a file.
-#[derive(Debug)]
-pub struct RecordWriter {
+/// Records that lie together in a file, whole blocks of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordSpan {
     path: PathBuf,
-    file: BufWriter<File>,
-    block: Vec<u8>,
+    start: u64,
+    pub(super) end: u64,
+    pub(super) records: u64,
 }
 
-impl RecordWriter {
-    /// Creates the file and writes its first line; the run's id says whose records these are.
-    pub fn create(path: &Path, run: &str) -> Result<Self, ArchiveError> {
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(at("create", folder))?;
-        }
-        let file = File::create(path).map_err(at("create", path))?;
-        let mut writer = Self {
+impl RecordSpan {
+    /// Without records yet, from this byte on.
+    pub(super) fn new(path: &Path, start: u64) -> Self {
+        Self {
             path: path.to_owned(),
-            file: BufWriter::new(file),
-            block: Vec::new(),
-        };
-        writer.line(&Header {
-            format: RECORDS_FORMAT.to_owned(),
-            run: run.to_owned(),
-        })?;
-        writer.flush()?;
-        Ok(writer)
+            start,
+            end: start,
+            records: 0,
+        }
     }
 
-    /// Appends one record; it is on disk after the next [`RecordWriter::flush`].
-    pub fn append(&mut self, record: &RequestRecord) -> Result<(), ArchiveError> {
-        self.line(record)?;
-        if self.block.len() >= BLOCK {
-            self.flush()
-        } else {
+    /// How many records these are.
+    pub const fn len(&self) -> u64 {
+        self.records
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.records == 0
+    }
+}
+
+impl Records for RecordSpan {
+    type Error = ArchiveError;
+
+    fn each(&self, see: &mut dyn FnMut(&RequestRecord)) -> Result<(), ArchiveError> {
+        let mut read = || -> std::io::Result<u64> {
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(self.start))?;
+            let span = file.take(self.end - self.start);
+            let mut lines = BufReader::new(MultiGzDecoder::new(BufReader::new(span)));
+            let (mut line, mut found) = (String::new(), 0);
+            // A decoder of nothing reports a cut header.
+            while !self.is_empty() && lines.read_line(&mut line)? > 0 {
+                see(&serde_json::from_str(&line)?);
+                line.clear();
+                found += 1;
+            }
+            Ok(found)
+        };
+        let found = read().map_err(at("read back", &self.path))?;
+        if found == self.records {
             Ok(())
+        } else {
+            Err(ArchiveError::Changed {
+                path: self.path.clone(),
+                found,
+                written: self.records,
+            })
         }
-    }
-
-    /// Ends the block: everything appended so far survives a crash of this process.
-    pub fn flush(&mut self) -> Result<(), ArchiveError> {
-        if self.block.is_empty() {
-            return Ok(());
-        }
-        let mut write = || {
-            let mut encoder = GzEncoder::new(&mut self.file, Compression::fast());
-            encoder.write_all(&self.block)?;
-            encoder.finish()?;
-            self.file.flush()
-        };
-        write().map_err(at("write", &self.path))?;
-        self.block.clear();
-        Ok(())
-    }
-
-    fn line<T: Serialize>(&mut self, value: &T) -> Result<(), ArchiveError> {
-        serde_json::to_writer(&mut self.block, value)
-            .map_err(|error| at("write", &self.path)(std::io::Error::other(error)))?;
-        self.block.push(b'\n');
-        Ok(())
     }
 }
 
@@ -186,9 +183,18 @@ impl Iterator for RecordReader {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::archive::RecordWriter;
     use crate::sample::Outcome;
     use crate::sample::record::tests::record;
+    use crate::summary::properties::{self, context, summarised};
+    use crate::summary::summarise_stage;
 
     fn written(blocks: &[u32]) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
@@ -200,7 +206,7 @@ mod tests {
                 let mut record = record(Outcome::Completed);
                 record.index = index;
                 index += 1;
-                writer.append(&record).unwrap();
+                writer.append(record).unwrap();
             }
             writer.flush().unwrap();
         }
@@ -253,5 +259,54 @@ mod tests {
             &records[1],
             Err(BadLine::Malformed { line: 3, .. })
         ));
+    }
+
+    #[test]
+    fn a_span_that_changed_under_the_run_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jsonl.gz");
+        let mut writer = RecordWriter::create(&path, "run-1").unwrap();
+        let empty = writer.flush().unwrap();
+        writer.append(record(Outcome::Completed)).unwrap();
+        let span = writer.flush().unwrap();
+        let count = |span: &RecordSpan| {
+            let mut seen = 0;
+            span.each(&mut |_| seen += 1).map(|()| seen)
+        };
+        assert_eq!((count(&empty).unwrap(), count(&span).unwrap()), (0, 1));
+        let more = RecordSpan {
+            records: 2,
+            ..span.clone()
+        };
+        let error = count(&more).unwrap_err().to_string();
+        assert!(
+            error.contains("1 records") && error.contains("2 were"),
+            "{error}"
+        );
+        std::fs::write(&path, b"").unwrap();
+        assert!(count(&span).unwrap_err().to_string().contains("x.jsonl.gz"));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn a_stage_read_back_has_the_summary_that_it_has_in_memory(
+            before in properties::records(), records in properties::records(),
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let mut writer = RecordWriter::create(&folder.path().join("x"), "run-1").unwrap();
+            for record in before {
+                writer.append(record).unwrap();
+            }
+            writer.flush().unwrap();
+            for record in &records {
+                writer.append(record.clone()).unwrap();
+            }
+            let span = writer.flush().unwrap();
+            let (stage, classes) = (properties::stage(), properties::classes());
+            let observation = properties::observation();
+            let read = summarise_stage(context(&stage, &classes), &span, &observation).unwrap();
+            prop_assert_eq!(read, summarised(&records));
+        }
     }
 }

@@ -63,6 +63,31 @@ pub enum ArchiveError {
         /// The count.
         found: u64,
     },
+    /// Records come faster than they can be written.
+    #[error(
+        "cannot keep up writing `{}`: records of {} MiB wait for the disk; give `--out` a faster one, or send less",
+        path.display(), waiting >> 20
+    )]
+    Behind {
+        /// Which file.
+        path: PathBuf,
+        /// Bytes of records that were not written yet.
+        waiting: usize,
+    },
+    /// A file of records is not the one that was written.
+    #[error(
+        "cannot summarise `{}`: it holds {found} records of the stage and {written} were written; \
+         is something else changing it?",
+        path.display()
+    )]
+    Changed {
+        /// Which file.
+        path: PathBuf,
+        /// Records found.
+        found: u64,
+        /// Records written.
+        written: u64,
+    },
     /// A folder without one run.
     #[error("no run files (`*.json` of format `{RUN_FORMAT}`) in `{}` or its folder `runs`; name a run file or the folder of one session", path.display())]
     NoRuns {

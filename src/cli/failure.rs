@@ -53,9 +53,11 @@ impl From<ArchiveError> for Failure {
         // measurement.
         let exit = match &error {
             ArchiveError::Io {
-                doing: "write" | "create",
+                doing: "write" | "create" | "read back",
                 ..
-            } => Exit::Invalid,
+            }
+            | ArchiveError::Behind { .. }
+            | ArchiveError::Changed { .. } => Exit::Invalid,
             _ => Exit::Usage,
         };
         Self::new(exit, error.to_string())

@@ -256,7 +256,6 @@ impl Sitting {
             if loaded.skips(&planned.stage) {
                 continue;
             }
-            let mut records: Vec<RequestRecord> = Vec::new();
             let mut written = Ok(());
             let job = StageJob {
                 plan: &self.plan,
@@ -267,20 +266,19 @@ impl Sitting {
             };
             let keep = |record: RequestRecord| {
                 if written.is_ok() {
-                    written = loaded.writer.append(&record);
+                    written = loaded.writer.append(record);
                 }
-                records.push(record);
             };
             let observation = run_stage(job, keep, &mut progress, stop.clone()).await?;
             written?;
-            loaded.writer.flush()?;
+            let records = loaded.writer.flush()?;
             let context = StageContext {
                 stage: &planned.stage,
                 classes: self.plan.classes(),
                 quantiles: &quantiles,
                 token_mismatch: self.spec.gate.token_mismatch,
             };
-            let mut summary = summarise_stage(context, &records, &observation);
+            let mut summary = summarise_stage(context, &records, &observation)?;
             if matches!(observation.end, StageEnd::Complete | StageEnd::Stopped(_)) {
                 let at_most = planned.stage.drain_timeout.to_duration();
                 summary.engine_queue = Some(tokio::select! {

@@ -6,6 +6,8 @@
 //! | file | question |
 //! |---|---|
 //! | [`quantile`] | what is the 95th percentile of these values? |
+//! | [`select`] | and of more values than fit in memory? |
+//! | [`sum`] | what is their sum, in whatever order they come? |
 //! | [`order`] | how far does the sample support a percentile? |
 //! | [`histogram`] | a distribution that merges and fits in a file |
 //! | [`mser`] | was the warm-up long enough? |
@@ -25,9 +27,11 @@ pub mod noise;
 pub mod order;
 pub mod proportion;
 pub mod quantile;
+pub mod select;
 pub mod sequential;
 pub mod stored;
 pub mod student;
+pub mod sum;
 
 /// Arithmetic mean; `None` of nothing. `mean(&[1.0, 2.0, 6.0])` is 3.
 pub fn mean(values: &[f64]) -> Option<f64> {

@@ -8,6 +8,8 @@ use crate::metric::{Metric, Quantile};
 use crate::plan::Phase;
 use crate::sample::{Outcome, RequestRecord, Timeline, TokenSource};
 use crate::spec::{Class, OutputLength, SloClause};
+use crate::stats::select::Selection;
+use crate::stats::sum::ExactSum;
 use crate::unit::Nanos;
 
 /// Error texts that are kept of a class.
@@ -53,32 +55,22 @@ pub(super) fn tokens_at(record: &RequestRecord) -> impl Iterator<Item = (Nanos, 
     })
 }
 
-/// Summarises the given records of a stage, warm-up included: requests count by their phase,
-/// tokens and completions by whether their instant lies in the window.
-pub(super) fn summarise<'a>(
-    records: impl Iterator<Item = &'a RequestRecord>,
-    classes: &[Class],
-    frame: Frame,
-    wanted: &[Quantile],
-) -> ClassSummary {
-    let mut tally = Tally::new(classes, frame);
-    for record in records {
-        tally.flow(record);
-        if record.phase == Phase::Measured {
-            tally.request(record);
-        }
-    }
-    tally.finish(wanted)
-}
-
-struct Tally<'a> {
+/// One class of a stage, or all, as its records come: in a first pass, and again in later ones for the
+/// quantiles.
+///
+/// Warm-up included: requests count by their phase, tokens and completions by whether their instant lies
+/// in the window.
+pub(super) struct Tally<'a> {
     classes: &'a [Class],
     frame: Frame,
+    /// How finely the first pass tells values apart.
+    fineness: u32,
     summary: ClassSummary,
     clauses: BTreeMap<SloClause, ClauseCount>,
     values: BTreeMap<Metric, Values>,
-    output_tokens: f64,
-    input_tokens: f64,
+    errors: FirstErrors,
+    output_tokens: ExactSum,
+    input_tokens: u64,
     completions: u64,
     /// Requests in the latency samples.
     answered: u64,
@@ -86,11 +78,56 @@ struct Tally<'a> {
     failed_unplanned: u64,
 }
 
+/// The error texts that came first by schedule: found in the first pass, counted in the second.
+#[derive(Debug, Default)]
+struct FirstErrors {
+    /// When each was first met, by `scheduled` and number, and how often.
+    texts: BTreeMap<String, ((Nanos, u32), u64)>,
+}
+
+impl FirstErrors {
+    fn see(&mut self, record: &RequestRecord) {
+        let Some(text) = &record.error else { return };
+        let met = (record.scheduled, record.index);
+        if let Some((first, _)) = self.texts.get_mut(text) {
+            *first = (*first).min(met);
+            return;
+        }
+        let last = self.texts.iter().max_by_key(|(_, (first, _))| *first);
+        let last = last.map(|(text, (first, _))| (text.clone(), *first));
+        match last {
+            Some((_, first)) if self.texts.len() >= ERROR_TEXTS && first < met => return,
+            Some((last, _)) if self.texts.len() >= ERROR_TEXTS => {
+                self.texts.remove(&last);
+            }
+            _ => {}
+        }
+        self.texts.insert(text.clone(), (met, 0));
+    }
+
+    fn count(&mut self, record: &RequestRecord) {
+        if let Some(text) = &record.error
+            && let Some((_, count)) = self.texts.get_mut(text)
+        {
+            *count += 1;
+        }
+    }
+
+    fn finish(self) -> BTreeMap<String, u64> {
+        let counts = self.texts.into_iter();
+        counts.map(|(text, (_, count))| (text, count)).collect()
+    }
+}
+
 impl<'a> Tally<'a> {
-    fn new(classes: &'a [Class], frame: Frame) -> Self {
+    /// Metrics of which it has quantiles.
+    pub(super) const SELECTIONS: u64 = 7;
+
+    pub(super) fn new(classes: &'a [Class], frame: Frame, fineness: u32) -> Self {
         Self {
             classes,
             frame,
+            fineness,
             summary: ClassSummary {
                 scheduled: 0,
                 sent: 0,
@@ -119,26 +156,65 @@ impl<'a> Tally<'a> {
             },
             clauses: BTreeMap::new(),
             values: BTreeMap::new(),
-            output_tokens: 0.0,
-            input_tokens: 0.0,
+            errors: FirstErrors::default(),
+            output_tokens: ExactSum::default(),
+            input_tokens: 0,
             completions: 0,
             answered: 0,
             failed_unplanned: 0,
         }
     }
 
+    /// A record in the first pass.
+    pub(super) fn see(&mut self, record: &RequestRecord) {
+        self.flow(record);
+        if record.phase == Phase::Measured {
+            self.request(record);
+        }
+    }
+
+    /// The same record in a later pass, which is the second or not.
+    pub(super) fn look(&mut self, record: &RequestRecord, is_second: bool) {
+        if record.phase == Phase::Measured {
+            self.latencies(record);
+            if is_second {
+                self.errors.count(record);
+            }
+        }
+    }
+
+    /// Ends the first pass.
+    pub(super) fn want(&mut self, wanted: &[Quantile]) {
+        // Of a natural length, as many gaps as an answer has in the mean.
+        for metric in [Metric::Itl, Metric::ChunkGap] {
+            if let Some(gaps) = self.values.get_mut(&metric) {
+                let mean = gaps.weight() / self.answered.max(1);
+                gaps.fail(self.failed_unplanned * mean.max(1));
+            }
+        }
+        self.values
+            .values_mut()
+            .for_each(|values| values.want(wanted));
+    }
+
+    /// What the later passes are for.
+    pub(super) fn selections(&mut self) -> impl Iterator<Item = &mut Selection> {
+        self.values.values_mut().map(Values::selection)
+    }
+
     /// What passed through the window, whoever it belongs to.
     fn flow(&mut self, record: &RequestRecord) {
-        self.output_tokens += tokens_at(record)
-            .filter(|(at, _)| self.frame.contains(*at))
-            .map(|(_, tokens)| tokens)
-            .sum::<f64>();
+        for (at, tokens) in tokens_at(record) {
+            if self.frame.contains(at) {
+                self.output_tokens.add(tokens, 1);
+            }
+        }
         if record
             .first_token()
             .is_some_and(|at| self.frame.contains(at))
         {
             let tokens = record.input_tokens.unwrap_or(record.planned_input_tokens);
-            self.input_tokens += f64::from(tokens);
+            self.input_tokens += u64::from(tokens);
         }
         if record.outcome == Outcome::Completed
             && record.done.is_some_and(|at| self.frame.contains(at))
@@ -156,14 +232,16 @@ impl<'a> Tally<'a> {
         if let Some(finish) = record.finish {
             *summary.finish.entry(finish).or_default() += 1;
         }
-        if let Some(error) = &record.error
-            && (summary.errors.contains_key(error) || summary.errors.len() < ERROR_TEXTS)
-        {
-            *summary.errors.entry(error.clone()).or_default() += 1;
-        }
+        self.errors.see(record);
         self.goodness(record);
         self.tokens(record);
         self.latencies(record);
+        let timeline = Timeline::new(record, self.frame.from_schedule);
+        self.answered += u64::from(timeline.e2e().is_ok());
+        let class = &self.classes[record.class as usize];
+        self.failed_unplanned += u64::from(
+            record.outcome.kind().is_error() && class.output_length == OutputLength::Natural,
+        );
     }
 
     fn goodness(&mut self, record: &RequestRecord) {
@@ -200,6 +278,7 @@ impl<'a> Tally<'a> {
         }
     }
 
+    /// The values of a request, in every pass.
     fn latencies(&mut self, record: &RequestRecord) {
         let timeline = Timeline::new(record, self.frame.from_schedule);
         let failed = record.outcome.kind().is_error();
@@ -210,49 +289,39 @@ impl<'a> Tally<'a> {
             (Metric::MaxStall, timeline.max_stall()),
             (Metric::E2e, timeline.e2e()),
         ] {
-            let values = self.values.entry(metric).or_default();
             match value {
-                Ok(value) => values.push(value),
-                Err(_) if failed => values.fail(1),
+                Ok(value) => self.of(metric).push(value),
+                Err(_) if failed => self.of(metric).fail(1),
                 Err(_) => {}
             }
         }
-        self.answered += u64::from(timeline.e2e().is_ok());
         // A failed request stands for the gaps that it was to have, where that is known.
         let class = &self.classes[record.class as usize];
         let lost = match class.output_length {
-            OutputLength::Pinned => {
+            OutputLength::Pinned if failed => {
                 u64::from(record.planned_output_tokens.saturating_sub(1).max(1))
             }
-            OutputLength::Natural => {
-                self.failed_unplanned += u64::from(failed);
-                0
-            }
+            OutputLength::Pinned | OutputLength::Natural => 0,
         };
-        let gaps = self.values.entry(Metric::Itl).or_default();
+        let gaps = self.of(Metric::Itl);
+        gaps.fail(lost);
         for gap in timeline.token_gaps() {
             gaps.push_weighted(gap.gap_s, u64::from(gap.tokens));
         }
-        if failed {
-            gaps.fail(lost);
-        }
-        let gaps = self.values.entry(Metric::ChunkGap).or_default();
+        let gaps = self.of(Metric::ChunkGap);
+        gaps.fail(lost);
         for gap in timeline.chunk_gaps() {
             gaps.push(gap);
         }
-        if failed {
-            gaps.fail(lost);
-        }
     }
 
-    fn finish(mut self, wanted: &[Quantile]) -> ClassSummary {
-        // Of a natural length, as many gaps as an answer has in the mean.
-        for metric in [Metric::Itl, Metric::ChunkGap] {
-            if let Some(gaps) = self.values.get_mut(&metric) {
-                let mean = gaps.weight() / self.answered.max(1);
-                gaps.fail(self.failed_unplanned * mean.max(1));
-            }
-        }
+    fn of(&mut self, metric: Metric) -> &mut Values {
+        let values = self.values.entry(metric);
+        values.or_insert_with(|| Values::new(metric, self.fineness))
+    }
+
+    /// After the last pass.
+    pub(super) fn finish(self, wanted: &[Quantile]) -> ClassSummary {
         let mut summary = self.summary;
         let window = self.frame.seconds();
         let per_second = |count: f64| if window > 0.0 { count / window } else { 0.0 };
@@ -261,18 +330,19 @@ impl<'a> Tally<'a> {
             sent_rps: per_second(summary.sent as f64),
             completed_rps: per_second(self.completions as f64),
             goodput_rps: per_second(summary.good as f64),
-            output_tps: per_second(self.output_tokens),
-            input_tps: per_second(self.input_tokens),
+            output_tps: per_second(self.output_tokens.value()),
+            input_tps: per_second(self.input_tokens as f64),
         };
         summary.attainment = (!self.clauses.is_empty()).then(|| Attainment {
             good: summary.good,
             of: summary.counted(),
             clauses: self.clauses,
         });
+        summary.errors = self.errors.finish();
         summary.distributions = self
             .values
             .into_iter()
-            .filter_map(|(metric, values)| Some((metric, values.finish(metric, wanted)?)))
+            .filter_map(|(metric, values)| Some((metric, values.finish(wanted)?)))
             .collect();
         summary
     }

@@ -1,21 +1,36 @@
 //! Values of one metric to its distribution: exact quantiles, and a histogram to merge.
 
-use std::collections::BTreeMap;
-
 use super::model::{Distribution, QuantileValue};
 use crate::metric::{Metric, Quantile};
 use crate::stats::histogram::{Histogram, Precision};
-use crate::stats::quantile::{Weighted, weighted_quantile};
+use crate::stats::select::Selection;
+use crate::stats::sum::ExactSum;
 
-/// Values of one metric, as they come.
-#[derive(Debug, Clone, Default)]
+/// Values of one metric, as they come: the same ones in each pass.
+#[derive(Debug, Clone)]
 pub(super) struct Values {
-    values: Vec<Weighted>,
+    selection: Selection,
+    sum: ExactSum,
+    /// The smallest and the largest.
+    ends: Option<(f64, f64)>,
     /// Weight of those that failed: +∞ in the adjusted quantiles.
     failed: u64,
+    /// `None` for a metric without one, and where a value fits in none.
+    histogram: Option<Histogram>,
 }
 
 impl Values {
+    /// Without a value. `fineness` is that of the selection.
+    pub(super) fn new(metric: Metric, fineness: u32) -> Self {
+        Self {
+            selection: Selection::new(fineness),
+            sum: ExactSum::default(),
+            ends: None,
+            failed: 0,
+            histogram: precision(metric).map(Histogram::new),
+        }
+    }
+
     /// One request's value.
     pub(super) fn push(&mut self, value: f64) {
         self.push_weighted(value, 1);
@@ -23,91 +38,101 @@ impl Values {
 
     /// A value that counts for several tokens.
     pub(super) fn push_weighted(&mut self, value: f64, weight: u64) {
-        self.values.push(Weighted { value, weight });
+        if self.selection.is_counting() {
+            self.sum.add(value, weight);
+            let (min, max) = self.ends.unwrap_or((value, value));
+            self.ends = Some((min.min(value), max.max(value)));
+            if let Some(histogram) = &mut self.histogram
+                && histogram.record(value, weight).is_err()
+            {
+                self.histogram = None;
+            }
+        }
+        self.selection.add(value, weight);
     }
 
     /// A failed request, which stands for so many values.
     pub(super) fn fail(&mut self, weight: u64) {
-        self.failed += weight;
+        if self.selection.is_counting() {
+            self.failed += weight;
+        }
     }
 
-    /// Weight of what came so far.
+    /// Weight of all values.
     pub(super) fn weight(&self) -> u64 {
-        self.values.iter().map(|entry| entry.weight).sum()
+        self.selection.total()
+    }
+
+    /// What the later passes are for.
+    pub(super) const fn selection(&mut self) -> &mut Selection {
+        &mut self.selection
+    }
+
+    /// Ends the first pass.
+    pub(super) fn want(&mut self, wanted: &[Quantile]) {
+        let failed = self.failed;
+        let each = wanted.iter().map(|q| q.fraction());
+        self.selection
+            .want(each.flat_map(|q| [(q, 0), (q, failed)]));
     }
 
     /// The distribution; `None` without one value.
-    pub(super) fn finish(mut self, metric: Metric, wanted: &[Quantile]) -> Option<Distribution> {
-        self.values
-            .sort_unstable_by(|a, b| a.value.total_cmp(&b.value));
-        let n: u64 = self.values.iter().map(|entry| entry.weight).sum();
-        let sum: f64 = self
-            .values
-            .iter()
-            .map(|entry| entry.value * entry.weight as f64)
-            .sum();
-        let (min_s, max_s) = (self.values.first()?.value, self.values.last()?.value);
-        let hdr = histogram(metric, &self.values);
-        let successful: Vec<(Quantile, f64)> = wanted
-            .iter()
-            .filter_map(|&q| Some((q, weighted_quantile(&self.values, q.fraction())?)))
-            .collect();
-        self.values.push(Weighted {
-            value: f64::INFINITY,
-            weight: self.failed,
+    pub(super) fn finish(self, wanted: &[Quantile]) -> Option<Distribution> {
+        let (min_s, max_s) = self.ends?;
+        let n = self.selection.total();
+        let quantile = |q: f64, beyond| self.selection.quantile(q, beyond);
+        let quantiles = wanted.iter().filter_map(|&q| {
+            let value = QuantileValue {
+                value_s: quantile(q.fraction(), 0)?,
+                adjusted_s: quantile(q.fraction(), self.failed).filter(|s| s.is_finite()),
+            };
+            Some((q, value))
         });
-        let quantiles: BTreeMap<Quantile, QuantileValue> = successful
-            .into_iter()
-            .map(|(q, value_s)| {
-                let adjusted = weighted_quantile(&self.values, q.fraction());
-                (
-                    q,
-                    QuantileValue {
-                        value_s,
-                        adjusted_s: adjusted.filter(|s| s.is_finite()),
-                    },
-                )
-            })
-            .collect();
         Some(Distribution {
             n,
             failed: self.failed,
             min_s,
-            mean_s: sum / n as f64,
+            mean_s: self.sum.value() / n as f64,
             max_s,
-            quantiles,
-            hdr,
+            quantiles: quantiles.collect(),
+            hdr: self.histogram.and_then(|histogram| histogram.encode().ok()),
         })
     }
 }
 
 /// Histograms are kept of the four metrics that history and merging need; of ITL, which has one
 /// value a token, with two digits.
-fn histogram(metric: Metric, values: &[Weighted]) -> Option<String> {
-    let precision = match metric {
-        Metric::Ttft | Metric::Tpot | Metric::E2e => Precision::ThreeDigits,
-        Metric::Itl => Precision::TwoDigits,
-        _ => return None,
-    };
-    let mut histogram = Histogram::new(precision);
-    for entry in values {
-        histogram.record(entry.value, entry.weight).ok()?;
+const fn precision(metric: Metric) -> Option<Precision> {
+    match metric {
+        Metric::Ttft | Metric::Tpot | Metric::E2e => Some(Precision::ThreeDigits),
+        Metric::Itl => Some(Precision::TwoDigits),
+        _ => None,
     }
-    histogram.encode().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// One to so many seconds and so many failures, in all passes.
+    fn distribution(count: u32, failures: u64) -> Option<Distribution> {
+        let mut values = Values::new(Metric::Ttft, 4);
+        let push = |values: &mut Values| (1..=count).for_each(|v| values.push(f64::from(v)));
+        push(&mut values);
+        values.fail(failures);
+        values.want(&Quantile::STANDARD);
+        while values.selection.open() > 0 {
+            values.selection.start_pass(4);
+            push(&mut values);
+            values.fail(failures);
+            values.selection.end_pass();
+        }
+        values.finish(&Quantile::STANDARD)
+    }
+
     #[test]
     fn failures_move_the_adjusted_quantiles_only() {
-        let mut values = Values::default();
-        for value in 1..=98 {
-            values.push(f64::from(value));
-        }
-        values.fail(2);
-        let distribution = values.finish(Metric::Ttft, &Quantile::STANDARD).unwrap();
+        let distribution = distribution(98, 2).unwrap();
         assert_eq!((distribution.n, distribution.failed), (98, 2));
         let p50 = distribution.quantiles[&Quantile::P50];
         assert!((p50.value_s - 49.5).abs() < 1e-9);
@@ -117,12 +142,11 @@ mod tests {
             None,
             "infinite"
         );
+        assert!((distribution.mean_s - 49.5).abs() < 1e-12);
     }
 
     #[test]
     fn nothing_has_no_distribution() {
-        let mut values = Values::default();
-        values.fail(3);
-        assert!(values.finish(Metric::Ttft, &Quantile::STANDARD).is_none());
+        assert!(distribution(0, 3).is_none());
     }
 }

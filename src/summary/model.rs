@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::condition::{LoadState, Settling};
+use super::load_state::LoadState;
+use super::settling::Settling;
 use crate::ident::Digest;
 use crate::metric::{Metric, Quantile};
 use crate::plan::PromptCalibration;
@@ -254,7 +255,7 @@ pub struct ClassSummary {
     pub rates: Rates,
     /// Distributions; a metric without one value is left out.
     pub distributions: BTreeMap<Metric, Distribution>,
-    /// First error texts with their counts, at most five.
+    /// The error texts that came first by schedule, with their counts, at most five.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub errors: BTreeMap<String, u64>,
 }

@@ -1,22 +1,17 @@
 //! Records of one stage to its summary, with what makes it invalid.
 
-use std::collections::BTreeMap;
-
-use super::class::{Frame, summarise, tokens_at};
-use super::condition::{load_state, settling};
-use super::model::{ClientHealth, InvalidReason, StageSummary, Window};
+use super::class::{Frame, Tally};
+use super::load_state::Backlog;
+use super::model::{ClientHealth, InvalidReason, StageSummary};
+use super::records::Records;
+use super::settling::Settlings;
+use super::windows::Windows;
 use crate::metric::Quantile;
 use crate::plan::Phase;
-use crate::sample::{OutcomeKind, RequestRecord, StageEnd, StageObservation, Timeline};
+use crate::sample::{OutcomeKind, RequestRecord, StageEnd, StageObservation};
 use crate::spec::{Arrival, Class, OutputLength, SloClause, Stage};
-use crate::stats;
-use crate::stats::quantile::quantile;
+use crate::stats::select::Selection;
 use crate::unit::Nanos;
-
-/// Most slices of a window.
-const WINDOWS: u64 = 60;
-/// A slice of a soak stage's window, in nanoseconds.
-const MINUTE: u64 = 60_000_000_000;
 
 /// What a stage is summarised by, beside its records.
 #[derive(Debug, Clone, Copy)]
@@ -31,114 +26,196 @@ pub struct StageContext<'a> {
     pub token_mismatch: f64,
 }
 
-/// Summarises a stage. `records` are all of the stage, warm-up included, in any order.
-pub fn summarise_stage(
+/// Counters of the first pass, in all: 8 MiB where every selection meets eight powers of two.
+const COUNTERS: u64 = 1 << 20;
+/// Parts that later passes cut what is wanted into, in all: some 30 MiB.
+const PARTS: usize = 1 << 19;
+
+/// Summarises a stage, going through its records two or three times. They are all of the stage,
+/// warm-up included, in any order: the summary does not depend on it.
+///
+/// # Errors
+///
+/// Those of the records.
+pub fn summarise_stage<R: Records + ?Sized>(
     context: StageContext<'_>,
-    records: &[RequestRecord],
+    records: &R,
     observation: &StageObservation,
-) -> StageSummary {
-    let StageContext {
-        stage,
-        classes,
-        quantiles,
-        ..
-    } = context;
-    let users = match stage.arrival {
-        Arrival::Closed { users, .. } => Some(users),
-        Arrival::Open { .. } | Arrival::Trace(_) => None,
-    };
-    let from_schedule = stage.arrival.is_open();
-    // Under a rate that changes, latency and backlog change with it: that shows neither.
-    let steady = stage.arrival.is_steady();
-    let frame = Frame {
-        start: observation.window_start,
-        end: observation.window_end,
-        from_schedule,
-    };
-    let pooled = summarise(records.iter(), classes, frame, quantiles);
-    let mut by_class = BTreeMap::new();
-    if classes.len() > 1 {
-        for (index, class) in classes.iter().enumerate() {
-            let of_class = records
-                .iter()
-                .filter(|record| record.class as usize == index);
-            by_class.insert(
-                class.name.to_string(),
-                summarise(of_class, classes, frame, quantiles),
-            );
-        }
+) -> Result<StageSummary, R::Error> {
+    let mut survey = Survey::new(context, observation);
+    records.each(&mut |record| survey.see(record))?;
+    survey.want();
+    let mut is_second = true;
+    while survey.start_pass() || is_second {
+        records.each(&mut |record| survey.look(record, is_second))?;
+        survey.selections().for_each(Selection::end_pass);
+        is_second = false;
     }
-    let lateness = Lateness::of(records);
-    let mut summary = StageSummary {
-        name: stage.name.clone(),
-        from_schedule,
-        users,
-        rate_rps: stage.mean_rate(),
-        window_s: frame.seconds(),
-        invalid: Vec::new(),
-        settling: steady.then(|| settling(records, frame)).flatten(),
-        load_state: (from_schedule && steady)
-            .then(|| load_state(records, frame))
-            .flatten(),
-        stopped: match observation.end {
-            StageEnd::Stopped(reason) => Some(reason),
-            _ => None,
-        },
-        engine_queue: None,
-        health: health(records, observation, &lateness),
-        pooled,
-        classes: by_class,
-        windows: windows(records, frame, stage.soak),
-    };
-    summary.invalid = invalid(context, &summary, observation);
-    summary
+    Ok(survey.finish(observation))
 }
 
-/// How late requests left, in seconds.
-struct Lateness {
-    p50: f64,
-    p99: f64,
-    max: f64,
+/// All that is gathered from a stage's records.
+struct Survey<'a> {
+    context: StageContext<'a>,
+    frame: Frame,
+    pooled: Tally<'a>,
+    /// Each class; none where there is only one.
+    classes: Vec<Tally<'a>>,
+    lateness: Selection,
+    latest: f64,
+    resent: u64,
+    settlings: Settlings,
+    backlog: Backlog,
+    windows: Windows,
 }
 
-impl Lateness {
-    fn of(records: &[RequestRecord]) -> Self {
-        let mut late: Vec<f64> = records
-            .iter()
-            .filter(|record| record.phase == Phase::Measured)
-            .filter_map(|record| Some(record.sent?.since(record.scheduled).as_secs_f64()))
-            .collect();
-        late.sort_unstable_by(f64::total_cmp);
+impl<'a> Survey<'a> {
+    fn new(context: StageContext<'a>, observation: &StageObservation) -> Self {
+        let StageContext { stage, classes, .. } = context;
+        let frame = Frame {
+            start: observation.window_start,
+            end: observation.window_end,
+            from_schedule: stage.arrival.is_open(),
+        };
+        let apart = if classes.len() > 1 { classes.len() } else { 0 };
+        let selections = (apart as u64 + 1) * Tally::SELECTIONS + Windows::count(frame, stage.soak);
+        let fineness = (COUNTERS / (8 * selections)).max(1).ilog2().clamp(4, 11);
+        let tally = || Tally::new(classes, frame, fineness);
         Self {
-            p50: quantile(&late, 0.5).unwrap_or(0.0),
-            p99: quantile(&late, 0.99).unwrap_or(0.0),
-            max: late.last().copied().unwrap_or(0.0),
+            context,
+            frame,
+            pooled: tally(),
+            classes: std::iter::repeat_with(tally).take(apart).collect(),
+            lateness: Selection::new(fineness),
+            latest: 0.0,
+            resent: 0,
+            settlings: Settlings::new(frame),
+            backlog: Backlog::new(frame),
+            windows: Windows::new(frame, stage.soak, fineness),
         }
+    }
+
+    /// A record in the first pass.
+    fn see(&mut self, record: &RequestRecord) {
+        self.pooled.see(record);
+        if let Some(class) = self.classes.get_mut(record.class as usize) {
+            class.see(record);
+        }
+        if let Some(late) = lateness(record) {
+            self.lateness.add(late, 1);
+            self.latest = self.latest.max(late);
+        }
+        self.resent += u64::from(record.phase == Phase::Measured && record.resent > 0);
+        self.settlings.see(record);
+        self.backlog.see(record);
+        self.windows.see(record);
+    }
+
+    /// Ends the first pass.
+    fn want(&mut self) {
+        let wanted = self.context.quantiles;
+        self.pooled.want(wanted);
+        self.classes.iter_mut().for_each(|class| class.want(wanted));
+        self.lateness.want([(0.5, 0), (0.99, 0)]);
+        self.backlog.want();
+        self.windows.want();
+    }
+
+    fn selections(&mut self) -> impl Iterator<Item = &mut Selection> {
+        let classes = self.classes.iter_mut().flat_map(Tally::selections);
+        self.pooled
+            .selections()
+            .chain(classes)
+            .chain([&mut self.lateness])
+            .chain(self.windows.selections())
+    }
+
+    /// Starts another pass; false where every quantile is known.
+    fn start_pass(&mut self) -> bool {
+        let open: usize = self.selections().map(|selection| selection.open()).sum();
+        let fineness = (PARTS / open.max(1)).max(1).ilog2().clamp(4, 16);
+        self.selections()
+            .for_each(|selection| selection.start_pass(fineness));
+        open > 0
+    }
+
+    /// The same record in a later pass.
+    fn look(&mut self, record: &RequestRecord, is_second: bool) {
+        self.pooled.look(record, is_second);
+        if let Some(class) = self.classes.get_mut(record.class as usize) {
+            class.look(record, is_second);
+        }
+        if let Some(late) = lateness(record) {
+            self.lateness.add(late, 1);
+        }
+        if is_second {
+            self.backlog.look(record);
+        }
+        self.windows.look(record);
+    }
+
+    /// After the last pass.
+    fn finish(self, observation: &StageObservation) -> StageSummary {
+        let StageContext {
+            stage,
+            classes,
+            quantiles,
+            ..
+        } = self.context;
+        // Under a rate that changes, latency and backlog change with it: that shows neither.
+        let steady = stage.arrival.is_steady();
+        let from_schedule = self.frame.from_schedule;
+        let lateness = |q| self.lateness.quantile(q, 0).unwrap_or(0.0);
+        let mut summary = StageSummary {
+            name: stage.name.clone(),
+            from_schedule,
+            users: match stage.arrival {
+                Arrival::Closed { users, .. } => Some(users),
+                Arrival::Open { .. } | Arrival::Trace(_) => None,
+            },
+            rate_rps: stage.mean_rate(),
+            window_s: self.frame.seconds(),
+            invalid: Vec::new(),
+            settling: steady.then(|| self.settlings.finish()).flatten(),
+            load_state: (from_schedule && steady)
+                .then(|| self.backlog.finish())
+                .flatten(),
+            stopped: match observation.end {
+                StageEnd::Stopped(reason) => Some(reason),
+                _ => None,
+            },
+            engine_queue: None,
+            health: ClientHealth {
+                lateness_p50_s: lateness(0.5),
+                lateness_p99_s: lateness(0.99),
+                lateness_max_s: self.latest,
+                cpu_share: observation.cpu_share,
+                loop_lag_p99_s: observation.loop_lag_p99.map(Nanos::as_secs_f64),
+                in_flight_mean: observation.in_flight_mean,
+                in_flight_max: observation.in_flight_max,
+                cap_hits: observation.cap_hits,
+                resent: self.resent,
+                connections: observation.connections,
+                bytes: observation.bytes,
+                backlog: observation.backlog,
+            },
+            pooled: self.pooled.finish(quantiles),
+            classes: classes
+                .iter()
+                .zip(self.classes)
+                .map(|(class, tally)| (class.name.to_string(), tally.finish(quantiles)))
+                .collect(),
+            windows: self.windows.finish(),
+        };
+        summary.invalid = invalid(self.context, &summary, observation);
+        summary
     }
 }
 
-fn health(
-    records: &[RequestRecord],
-    observation: &StageObservation,
-    lateness: &Lateness,
-) -> ClientHealth {
-    ClientHealth {
-        lateness_p50_s: lateness.p50,
-        lateness_p99_s: lateness.p99,
-        lateness_max_s: lateness.max,
-        cpu_share: observation.cpu_share,
-        loop_lag_p99_s: observation.loop_lag_p99.map(Nanos::as_secs_f64),
-        in_flight_mean: observation.in_flight_mean,
-        in_flight_max: observation.in_flight_max,
-        cap_hits: observation.cap_hits,
-        resent: records
-            .iter()
-            .filter(|record| record.phase == Phase::Measured && record.resent > 0)
-            .count() as u64,
-        connections: observation.connections,
-        bytes: observation.bytes,
-        backlog: observation.backlog,
-    }
+/// How late a measured request left, in seconds.
+fn lateness(record: &RequestRecord) -> Option<f64> {
+    let sent = record.sent.filter(|_| record.phase == Phase::Measured)?;
+    Some(sent.since(record.scheduled).as_secs_f64())
 }
 
 /// What the client or the harness did wrong (metrics' validity rules): lateness p99 over
@@ -229,57 +306,4 @@ fn pinned_output(context: StageContext<'_>, summary: &StageSummary) -> (u64, u64
                 planned + class.tokens.output_planned,
             )
         })
-}
-
-/// The window in equal slices of at least a second; of a soak stage, in minutes, the last one shorter.
-fn windows(records: &[RequestRecord], frame: Frame, soak: bool) -> Vec<Window> {
-    let length = frame.end.since(frame.start).get();
-    if length == 0 {
-        return Vec::new();
-    }
-    let (slices, slice) = if soak {
-        (length.div_ceil(MINUTE), MINUTE as f64)
-    } else {
-        let slices = (length / 1_000_000_000).clamp(1, WINDOWS);
-        (slices, length as f64 / slices as f64)
-    };
-    let slice_of = |at: Nanos| {
-        let since = u128::from(at.since(frame.start).get());
-        let index = if soak {
-            since / u128::from(MINUTE)
-        } else {
-            since * u128::from(slices) / u128::from(length)
-        };
-        frame.contains(at).then_some(index as usize)
-    };
-    let mut windows: Vec<Window> = (0..slices)
-        .map(|index| Window {
-            start_s: slice * index as f64 / 1e9,
-            scheduled: 0,
-            completed: 0,
-            output_tokens: 0,
-            ttft_p50_s: None,
-        })
-        .collect();
-    let mut tokens = vec![0.0; windows.len()];
-    let mut ttft: Vec<Vec<f64>> = vec![Vec::new(); windows.len()];
-    for record in records {
-        for (at, count) in tokens_at(record) {
-            if let Some(slice) = slice_of(at) {
-                tokens[slice] += count;
-            }
-        }
-        if record.phase == Phase::Measured
-            && let Some(slice) = slice_of(record.scheduled)
-        {
-            windows[slice].scheduled += 1;
-            windows[slice].completed += u64::from(record.outcome.kind() == OutcomeKind::Completed);
-            ttft[slice].extend(Timeline::new(record, frame.from_schedule).ttft());
-        }
-    }
-    for ((window, tokens), ttft) in windows.iter_mut().zip(tokens).zip(ttft) {
-        window.output_tokens = tokens.round() as u64;
-        window.ttft_p50_s = stats::median(ttft);
-    }
-    windows
 }

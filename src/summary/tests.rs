@@ -10,7 +10,7 @@ use crate::spec::{
 };
 use crate::unit::{Nanos, Rps};
 
-fn class(slo: &[(SloClause, u64)]) -> Class {
+pub(super) fn class(slo: &[(SloClause, u64)]) -> Class {
     Class {
         slo: slo
             .iter()
@@ -24,7 +24,7 @@ fn class(slo: &[(SloClause, u64)]) -> Class {
     }
 }
 
-fn stage() -> Stage {
+pub(crate) fn stage() -> Stage {
     Stage {
         name: "steady".to_owned(),
         arrival: Arrival::Open {
@@ -44,7 +44,7 @@ fn stage() -> Stage {
     }
 }
 
-fn observation() -> StageObservation {
+pub(crate) fn observation() -> StageObservation {
     StageObservation {
         window_start: Nanos::from_secs(10),
         window_end: Nanos::from_secs(20),
@@ -61,7 +61,7 @@ fn observation() -> StageObservation {
 }
 
 /// Scheduled and sent at `at` ms, first token 100 ms later, five tokens 50 ms apart.
-fn request(index: u32, at: u64, outcome: Outcome) -> RequestRecord {
+pub(super) fn request(index: u32, at: u64, outcome: Outcome) -> RequestRecord {
     let ok = outcome == Outcome::Completed;
     let events: Vec<Nanos> = (0..5)
         .map(|i| Nanos::from_millis(at + 100 + 50 * i))
@@ -111,7 +111,8 @@ fn summarise(
         quantiles: &Quantile::STANDARD,
         token_mismatch: 0.05,
     };
-    summarise_stage(context, records, observation)
+    let Ok(summary) = summarise_stage(context, records, observation);
+    summary
 }
 
 fn ten_good() -> Vec<RequestRecord> {
@@ -297,7 +298,7 @@ fn natural_lengths_are_held_against_no_plan() {
     assert!(!off(&summarise(&both, &records, &observation()).invalid));
 }
 
-fn free() -> Class {
+pub(super) fn free() -> Class {
     Class {
         name: "free".parse().unwrap(),
         output_length: OutputLength::Natural,
@@ -325,7 +326,7 @@ fn a_soak_is_kept_in_minutes() {
     let records: Vec<RequestRecord> = (0..15)
         .map(|i| request(i, 10_000 + 10_000 * u64::from(i), Outcome::Completed))
         .collect();
-    let summary = summarise_stage(context, &records, &observation);
+    let Ok(summary) = summarise_stage(context, &records[..], &observation);
     let minutes: Vec<(f64, u64)> = summary
         .windows
         .iter()
@@ -357,7 +358,7 @@ fn a_changing_rate_is_no_sign_of_overload_or_of_a_short_warmup() {
             quantiles: &Quantile::STANDARD,
             token_mismatch: 0.05,
         };
-        let summary = summarise_stage(context, &records, &observation());
+        let Ok(summary) = summarise_stage(context, &records[..], &observation());
         (summary.settling.is_some(), summary.load_state.is_some())
     };
     assert_eq!(judged(&steady), (true, true));

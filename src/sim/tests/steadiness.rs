@@ -103,7 +103,8 @@ fn serve(plan: &Plan, seed: u64) -> StageSummary {
         quantiles: &Quantile::STANDARD,
         token_mismatch: 0.05,
     };
-    summarise_stage(context, &records, &observation)
+    let Ok(summary) = summarise_stage(context, &records[..], &observation);
+    summary
 }
 
 /// Of so many seeds: those whose latencies do not settle, those near overload or over it, and those

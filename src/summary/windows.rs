@@ -1,0 +1,130 @@
+//! The window of a stage in slices, for drift and for plots.
+
+use super::class::{Frame, tokens_at};
+use super::model::Window;
+use crate::plan::Phase;
+use crate::sample::{OutcomeKind, RequestRecord, Timeline};
+use crate::stats::select::Selection;
+use crate::stats::sum::ExactSum;
+use crate::unit::Nanos;
+
+/// Most slices of a window.
+const MOST: u64 = 60;
+/// A slice of a soak stage's window, in nanoseconds.
+const MINUTE: u64 = 60_000_000_000;
+
+/// The window in equal slices of at least a second; of a soak stage, in minutes, the last one shorter.
+pub(super) struct Windows {
+    frame: Frame,
+    soak: bool,
+    /// Nanoseconds in a slice.
+    slice: f64,
+    slices: Vec<Slice>,
+}
+
+struct Slice {
+    scheduled: u64,
+    completed: u64,
+    output_tokens: ExactSum,
+    ttft: Selection,
+}
+
+impl Windows {
+    /// How many slices a window has; none where it is empty.
+    pub(super) fn count(frame: Frame, soak: bool) -> u64 {
+        let length = frame.end.since(frame.start).get();
+        match (length, soak) {
+            (0, _) => 0,
+            (_, true) => length.div_ceil(MINUTE),
+            (_, false) => (length / 1_000_000_000).clamp(1, MOST),
+        }
+    }
+
+    /// Before the first pass; `fineness` is that of the selections.
+    pub(super) fn new(frame: Frame, soak: bool, fineness: u32) -> Self {
+        let count = Self::count(frame, soak);
+        let slice = || Slice {
+            scheduled: 0,
+            completed: 0,
+            output_tokens: ExactSum::default(),
+            ttft: Selection::new(fineness),
+        };
+        Self {
+            frame,
+            soak,
+            slice: if soak {
+                MINUTE as f64
+            } else {
+                frame.end.since(frame.start).get() as f64 / count.max(1) as f64
+            },
+            slices: std::iter::repeat_with(slice).take(count as usize).collect(),
+        }
+    }
+
+    fn at(&mut self, at: Nanos) -> Option<&mut Slice> {
+        if !self.frame.contains(at) {
+            return None;
+        }
+        let since = u128::from(at.since(self.frame.start).get());
+        let index = if self.soak {
+            since / u128::from(MINUTE)
+        } else {
+            let length = self.frame.end.since(self.frame.start).get();
+            since * self.slices.len() as u128 / u128::from(length.max(1))
+        };
+        self.slices.get_mut(index as usize)
+    }
+
+    /// A record in the first pass.
+    pub(super) fn see(&mut self, record: &RequestRecord) {
+        for (at, tokens) in tokens_at(record) {
+            if let Some(slice) = self.at(at) {
+                slice.output_tokens.add(tokens, 1);
+            }
+        }
+        if record.phase == Phase::Measured
+            && let Some(slice) = self.at(record.scheduled)
+        {
+            slice.scheduled += 1;
+            slice.completed += u64::from(record.outcome.kind() == OutcomeKind::Completed);
+        }
+        self.look(record);
+    }
+
+    /// The same record in a later pass.
+    pub(super) fn look(&mut self, record: &RequestRecord) {
+        if record.phase == Phase::Measured
+            && let Ok(ttft) = Timeline::new(record, self.frame.from_schedule).ttft()
+            && let Some(slice) = self.at(record.scheduled)
+        {
+            slice.ttft.add(ttft, 1);
+        }
+    }
+
+    /// Ends the first pass.
+    pub(super) fn want(&mut self) {
+        self.slices
+            .iter_mut()
+            .for_each(|slice| slice.ttft.want([(0.5, 0)]));
+    }
+
+    /// What the later passes are for.
+    pub(super) fn selections(&mut self) -> impl Iterator<Item = &mut Selection> {
+        self.slices.iter_mut().map(|slice| &mut slice.ttft)
+    }
+
+    /// After the last pass.
+    pub(super) fn finish(self) -> Vec<Window> {
+        let length = self.slice;
+        let windows = self.slices.into_iter().enumerate();
+        windows
+            .map(|(index, slice)| Window {
+                start_s: length * index as f64 / 1e9,
+                scheduled: slice.scheduled,
+                completed: slice.completed,
+                output_tokens: slice.output_tokens.value().round() as u64,
+                ttft_p50_s: slice.ttft.quantile(0.5, 0),
+            })
+            .collect()
+    }
+}
