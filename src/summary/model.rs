@@ -376,6 +376,12 @@ pub struct Window {
     pub scheduled: u64,
     /// Of those, completed.
     pub completed: u64,
+    /// Of those, due while the in-flight cap was reached.
+    #[serde(default)]
+    pub unsent: u64,
+    /// How late the latest of those left.
+    #[serde(default)]
+    pub lateness_max_s: f64,
     /// Output tokens received in it.
     pub output_tokens: u64,
     /// Median TTFT of those scheduled in it.
