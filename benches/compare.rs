@@ -107,6 +107,7 @@ fn record(plan: &Plan, stage: usize, number: u32, random: &mut ChaCha8Rng) -> Re
         output_source: TokenSource::Usage,
         input_tokens: Some(planned.input_tokens),
         cached_tokens: None,
+        finish: None,
         resent: 0,
         bytes: 10_000,
         outcome: Outcome::Completed,

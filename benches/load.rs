@@ -1,4 +1,4 @@
-//! How much CPU the load client needs for a streamed token, beside clients that do less.
+//! What the load client needs for a streamed token, CPU and memory, beside clients that do less.
 //!
 //! Three clients take turns on the same engine, which runs in a process of its own: ours; reqwest,
 //! which reads the same answers and parses nothing; and a bare socket, which does not even read
@@ -55,11 +55,11 @@ const CASES: [Case; 3] = [
         tokens: 256,
     },
     Case {
-        label: "paced, 128 users",
-        engine: "h100-8b",
-        users: 128,
-        requests: 700,
-        tokens: 64,
+        label: "paced, 1,000 users",
+        engine: "paced",
+        users: 1000,
+        requests: 3000,
+        tokens: 128,
     },
 ];
 
@@ -67,18 +67,28 @@ const CLIENTS: [&str; 3] = ["infergate", "reqwest, no parsing", "bare socket"];
 
 /// What a client did in one go.
 struct Go {
+    requests: f64,
     chunks: f64,
     wall_s: f64,
     cpu_s: f64,
+    peak_mb: f64,
 }
 
 impl Go {
+    fn requests_per_s(&self) -> f64 {
+        self.requests / self.wall_s
+    }
+
     fn chunks_per_s(&self) -> f64 {
         self.chunks / self.wall_s
     }
 
     fn cpu_per_million(&self) -> f64 {
         self.cpu_s / self.chunks * 1e6
+    }
+
+    fn peak_mb(&self) -> f64 {
+        self.peak_mb
     }
 }
 
@@ -158,7 +168,8 @@ impl Job {
             .collect()
     }
 
-    async fn ours(&self, salt: &str) -> f64 {
+    /// Requests, those before all users had started included, and chunks.
+    async fn ours(&self, salt: &str) -> (f64, f64) {
         let prompter = Arc::new(Prompter::new(
             42,
             Salt::new(salt),
@@ -172,10 +183,13 @@ impl Job {
             client: &client,
             timeouts: &self.spec.timeouts,
         };
-        let mut chunks = 0;
-        let count = |record: infergate::sample::RequestRecord| chunks += record.events.len();
+        let (mut requests, mut chunks) = (0, 0);
+        let count = |record: infergate::sample::RequestRecord| {
+            requests += 1;
+            chunks += record.events.len();
+        };
         run_stage(job, count, |_| {}, Stop::never()).await.unwrap();
-        chunks as f64
+        (f64::from(requests), chunks as f64)
     }
 }
 
@@ -191,6 +205,19 @@ fn cpu_s() -> f64 {
         / 100.0
 }
 
+/// Most memory that this process has had since the peak was reset, in megabytes; Linux only.
+fn peak_mb() -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse().ok());
+    kilobytes.unwrap_or(f64::NAN) * 1024.0 / 1e6
+}
+
+fn reset_peak() {
+    // Where the system does not let it, the peak is that of all goes so far.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
 fn go(case: &Case, job: &Job, engine: &Engine, client: usize, salt: &str) -> Go {
     // As the binary has it.
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -203,8 +230,9 @@ fn go(case: &Case, job: &Job, engine: &Engine, client: usize, salt: &str) -> Go 
     } else {
         job.bodies(case.requests, salt)
     };
+    reset_peak();
     let (began, cpu) = (Instant::now(), cpu_s());
-    let chunks = runtime.block_on(async {
+    let (requests, chunks) = runtime.block_on(async {
         let lines = match client {
             0 => return job.ours(salt).await,
             1 => bare::reqwest(&engine.url, bodies, case.users).await,
@@ -212,12 +240,14 @@ fn go(case: &Case, job: &Job, engine: &Engine, client: usize, salt: &str) -> Go 
         };
         let chunks = u64::from(case.requests) * u64::from(case.tokens);
         assert!(lines >= chunks, "an answer was cut short: {lines} lines");
-        chunks as f64
+        (f64::from(case.requests), chunks as f64)
     });
     Go {
+        requests,
         chunks,
         wall_s: Nanos::from(began.elapsed()).as_secs_f64(),
         cpu_s: cpu_s() - cpu,
+        peak_mb: peak_mb(),
     }
 }
 
@@ -247,8 +277,10 @@ fn measure(case: &Case, repeats: u32) {
         row(&[
             case.label.to_owned(),
             (*name).to_owned(),
+            format!("{:.0}", of(Go::requests_per_s)),
             format!("{:.0}", of(Go::chunks_per_s)),
             format!("{:.2}", of(Go::cpu_per_million)),
+            format!("{:.0}", of(Go::peak_mb)),
             format!("{:.2}", ratio(Go::chunks_per_s)),
             format!("{:.2}", ratio(Go::cpu_per_million)),
         ]);
@@ -269,8 +301,10 @@ fn main() {
         &[
             "Load",
             "Client",
+            "requests/s",
             "chunks/s",
             "CPU s per 1M chunks",
+            "peak MB",
             "chunks/s, infergate by this",
             "CPU, infergate by this",
         ],
@@ -282,6 +316,6 @@ fn main() {
     println!(
         "\nThe engine takes CPU of the same machine, so chunks/s is that of both together. Ours \
          writes prompts, parses every chunk, keeps an instant for each and makes records; the \
-         others have their requests written beforehand."
+         others have their requests written beforehand, which is memory of theirs."
     );
 }

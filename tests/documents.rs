@@ -121,3 +121,31 @@ fn the_ready_workloads_are_right_without_warnings_and_listed() {
     listed.sort_unstable();
     assert_eq!(listed, names);
 }
+
+#[test]
+fn the_tests_of_known_cases_exist() {
+    fn sources(folder: &Path, text: &mut String) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, text);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                text.push_str(&fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut code = String::new();
+    sources(&root.join("src"), &mut code);
+    sources(&root.join("tests"), &mut code);
+    let held = include_str!("it/cases.rs")
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | ")?.split(" | ").nth(1));
+    let names: Vec<&str> = held
+        .flat_map(|names| names.split('`').skip(1).step_by(2))
+        .collect();
+    assert!(names.len() > 40, "{}", names.len());
+    for name in names {
+        assert!(code.contains(&format!("fn {name}(")), "no test `{name}`");
+    }
+}

@@ -5,8 +5,9 @@
 
 #![no_main]
 
+use infergate::sample::FinishReason;
 use infergate::unit::Nanos;
-use infergate::wire::chunk::{Chunk, FinishReason, TokenKind, error_text};
+use infergate::wire::chunk::{Chunk, TokenKind, error_text};
 use infergate::wire::{Answer, End, Feed};
 use libfuzzer_sys::fuzz_target;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::ident::Digest;
 use crate::metric::{Cell, DEFINITION, Metric, Quantile};
 use crate::plan::PromptCalibration;
-use crate::sample::{OutcomeKind, TokenSource};
+use crate::sample::{FinishReason, OutcomeKind, TokenSource};
 use crate::spec::{Gate, GateCell, Limit, Policy};
 use crate::summary::{
     ClassSummary, ClientHealth, ClientStamp, Distribution, QuantileValue, RUN_FORMAT, Rates, Run,
@@ -89,6 +89,7 @@ pub(crate) fn stage(name: &str) -> StageSummary {
             scheduled: REQUESTS,
             sent: REQUESTS,
             outcomes: BTreeMap::from([(OutcomeKind::Completed, REQUESTS)]),
+            finish: BTreeMap::from([(FinishReason::Length, REQUESTS)]),
             good: REQUESTS,
             attainment: None,
             tokens: TokenTotals {

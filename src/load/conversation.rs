@@ -132,6 +132,7 @@ mod tests {
             output_source: TokenSource::Usage,
             input_tokens: Some(30),
             cached_tokens: None,
+            finish: None,
             bytes: 0,
             said: Some("so".to_owned()),
             outcome: Outcome::Completed,

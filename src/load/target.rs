@@ -79,6 +79,7 @@ mod tests {
             output_source: TokenSource::Events,
             input_tokens: None,
             cached_tokens: None,
+            finish: None,
             resent: 0,
             bytes: 0,
             outcome,

@@ -222,6 +222,8 @@ pub struct StageView {
     pub counts: Text,
     /// Requests that failed, by kind.
     pub failed: Option<Text>,
+    /// Why models stopped, by answers; `None` where none said so.
+    pub finish: Option<Text>,
     /// Goodput and attainment.
     pub goodput: Option<Text>,
     /// Clauses with the requests that met them.

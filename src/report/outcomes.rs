@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metric::Metric;
-use crate::sample::OutcomeKind;
+use crate::sample::{FinishReason, OutcomeKind};
 use crate::spec::SloClause;
 use crate::summary::{ClassSummary, ClauseCount, Run, Side};
 use crate::unit::scale::{self, Unit};
@@ -192,6 +192,15 @@ pub(super) fn failures(outcomes: &BTreeMap<OutcomeKind, u64>) -> Option<Text> {
         .iter()
         .filter(|(kind, n)| **kind != OutcomeKind::Completed && **n > 0)
         .map(|(kind, n)| Text::of(kind.label()).words(" ").figure(scale::count(*n)))
+        .collect();
+    (!parts.is_empty()).then(|| Text::join(parts, ", "))
+}
+
+/// `stop 1,380, length 60`; `None` where no answer said why it ended.
+pub(super) fn finishes(finish: &BTreeMap<FinishReason, u64>) -> Option<Text> {
+    let parts: Vec<Text> = finish
+        .iter()
+        .map(|(reason, n)| Text::of(reason.label()).words(" ").figure(scale::count(*n)))
         .collect();
     (!parts.is_empty()).then(|| Text::join(parts, ", "))
 }

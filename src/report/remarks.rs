@@ -1,13 +1,23 @@
-//! What the figures of a stage can't show by their nature, in words.
+//! What the figures of a stage can't show, by their nature or by the target's, in words.
 
+use crate::metric::Metric;
 use crate::summary::StageSummary;
-use crate::unit::scale;
+use crate::unit::scale::{self, Unit};
 
 use super::span::Text;
 
+/// A stream whose answers come to this share of their time after the first token was held back.
+const AT_ONCE: f64 = 0.01;
+/// And faster than this a token, in seconds: no model writes a thousand tokens a second to one
+/// stream, while after a long wait in a queue any answer looks quick.
+const TOO_FAST: f64 = 0.001;
+
 /// What the figures of a stage can't show; empty where there is nothing.
 pub(super) fn stage(stage: &StageSummary) -> Vec<Text> {
-    blindness(stage).into_iter().collect()
+    [blindness(stage), buffering(stage)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// A closed loop sends nothing while its users wait: one stall of the target touches one request of
@@ -28,6 +38,26 @@ fn blindness(stage: &StageSummary) -> Option<Text> {
             // Rounded down, for the sentence has to hold.
             .quoted(&format!("p{:.1}", (spared * 1000.0).floor() / 10.0))
             .words(" can hide it; an open loop shows it in every request that is due meanwhile")
+    })
+}
+
+/// A server, or a proxy before it, that holds a stream back until it is whole: TTFT is then E2E.
+///
+/// With a mean TTFT of 2 s and a mean E2E of 2.01 s over answers of 20 tokens, 0.5 % of the time is
+/// left for 19 tokens.
+fn buffering(stage: &StageSummary) -> Option<Text> {
+    let pooled = &stage.pooled;
+    let mean = |metric| Some(pooled.distributions.get(&metric)?.mean_s);
+    let (ttft, e2e) = (mean(Metric::Ttft)?, mean(Metric::E2e)?);
+    let answers = pooled.distributions.get(&Metric::E2e)?.n;
+    let several = pooled.tokens.output_observed >= 2 * answers;
+    let left = (e2e - ttft) / e2e;
+    // Where every answer is one event, there is no time per token.
+    let fast = mean(Metric::Tpot).is_none_or(|tpot| tpot < TOO_FAST);
+    (several && left < AT_ONCE && fast).then(|| {
+        Text::of("the target, or a proxy before it, holds streams back until they are whole: only ")
+            .figure(scale::value(Unit::Proportion, left.max(0.0)))
+            .words(" of E2E is left after the first token; TTFT and the times between tokens say nothing")
     })
 }
 
@@ -55,5 +85,40 @@ mod tests {
         assert!(said(&stage).is_empty(), "no request is spared");
         stage.users = None;
         assert!(said(&stage).is_empty(), "an open loop hides nothing");
+    }
+
+    #[test]
+    fn a_stream_that_comes_whole_is_no_stream() {
+        let mut stage = synthetic::stage("steady");
+        stage.users = None;
+        let set = |stage: &mut StageSummary, metric, mean_s| {
+            let distributions = &mut stage.pooled.distributions;
+            distributions.get_mut(&metric).unwrap().mean_s = mean_s;
+        };
+        set(&mut stage, Metric::Ttft, 1.99);
+        set(&mut stage, Metric::E2e, 2.0);
+        assert!(said(&stage).is_empty(), "a long wait and a usual pace");
+        set(&mut stage, Metric::Tpot, 0.0002);
+        assert_eq!(
+            said(&stage),
+            [
+                "the target, or a proxy before it, holds streams back until they are whole: only 0.500 % of \
+                 E2E is left after the first token; TTFT and the times between tokens say nothing"
+            ]
+        );
+        let tpot = stage.pooled.distributions.remove(&Metric::Tpot);
+        assert_eq!(said(&stage).len(), 1, "each answer in one event");
+        stage.pooled.tokens.output_observed = 1000;
+        assert!(said(&stage).is_empty(), "answers of one token");
+        stage.pooled.tokens.output_observed = 50_000;
+        stage
+            .pooled
+            .distributions
+            .extend(tpot.map(|tpot| (Metric::Tpot, tpot)));
+        set(&mut stage, Metric::Ttft, 1.9);
+        assert!(
+            said(&stage).is_empty(),
+            "a twentieth of the time is a stream"
+        );
     }
 }

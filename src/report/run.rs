@@ -142,6 +142,7 @@ fn stage_view(stage: &StageSummary, notes: &mut Notes) -> StageView {
             .then(outcomes::share(pooled.errors(), pooled.counted()))
             .words(" failed"),
         failed: outcomes::failures(&pooled.outcomes),
+        finish: outcomes::finishes(&pooled.finish),
         goodput: pooled.attainment.as_ref().map(|attainment| {
             Text::just(scale::value(
                 Unit::RequestsPerSecond,

@@ -188,6 +188,9 @@ impl Page {
         if let Some(text) = &stage.failed {
             self.line(Tone::Unsure, format!("  incomplete  {}", text.plain()));
         }
+        if let Some(text) = &stage.finish {
+            self.line(Tone::Faint, format!("  ended by    {}", text.plain()));
+        }
         if let Some(text) = &stage.goodput {
             self.line(Tone::Neutral, format!("  goodput     {}", text.plain()));
         }

@@ -1,9 +1,11 @@
 //! What happened to one request, and the metrics of it.
 
+mod finish;
 pub(crate) mod record;
 mod stage;
 mod timeline;
 
+pub use finish::FinishReason;
 pub use record::{Outcome, OutcomeKind, RequestRecord, TimeoutPhase, TokenSource};
 pub use stage::{EngineQueue, StageEnd, StageObservation, StopReason};
 pub use timeline::{Absent, Timeline, WeightedGap};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::FinishReason;
 use crate::plan::Phase;
 use crate::unit::Nanos;
 
@@ -72,6 +73,9 @@ pub struct RequestRecord {
     /// `usage.prompt_tokens_details.cached_tokens`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_tokens: Option<u32>,
+    /// Why the model stopped, where it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish: Option<FinishReason>,
     /// How often it was sent again because a kept connection closed under it; its clock ran on.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub resent: u32,
@@ -276,6 +280,7 @@ pub(crate) mod tests {
             output_source: TokenSource::Usage,
             input_tokens: None,
             cached_tokens: None,
+            finish: None,
             resent: 0,
             bytes: 0,
             outcome,

@@ -132,6 +132,7 @@ impl<'a> Tally<'a> {
                 scheduled: 0,
                 sent: 0,
                 outcomes: BTreeMap::new(),
+                finish: BTreeMap::new(),
                 good: 0,
                 attainment: None,
                 tokens: TokenTotals {
@@ -228,6 +229,9 @@ impl<'a> Tally<'a> {
         summary.scheduled += 1;
         summary.sent += u64::from(record.sent.is_some());
         *summary.outcomes.entry(record.outcome.kind()).or_default() += 1;
+        if let Some(finish) = record.finish {
+            *summary.finish.entry(finish).or_default() += 1;
+        }
         self.errors.see(record);
         self.goodness(record);
         self.tokens(record);

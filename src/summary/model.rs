@@ -10,7 +10,7 @@ use crate::ident::Digest;
 use crate::metric::{Metric, Quantile};
 use crate::plan::PromptCalibration;
 use crate::provenance::Pins;
-use crate::sample::{EngineQueue, OutcomeKind, StopReason, TokenSource};
+use crate::sample::{EngineQueue, FinishReason, OutcomeKind, StopReason, TokenSource};
 use crate::spec::{CacheRegime, ReplayStamp, RowsStamp, SloClause};
 
 /// Format tag of a run file: name and major version.
@@ -247,6 +247,9 @@ pub struct ClassSummary {
     pub sent: u64,
     /// How they ended; kinds that did not occur are left out.
     pub outcomes: BTreeMap<OutcomeKind, u64>,
+    /// Why models stopped, by as many answers as said so.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub finish: BTreeMap<FinishReason, u64>,
     /// Requests that completed within every clause of their SLO; without an SLO, all completed.
     pub good: u64,
     /// Goodness in detail; `None` where no class has an SLO.
@@ -379,6 +382,12 @@ pub struct Window {
     pub scheduled: u64,
     /// Of those, completed.
     pub completed: u64,
+    /// Of those, due while the in-flight cap was reached.
+    #[serde(default)]
+    pub unsent: u64,
+    /// How late the latest of those left.
+    #[serde(default)]
+    pub lateness_max_s: f64,
     /// Output tokens received in it.
     pub output_tokens: u64,
     /// Median TTFT of those scheduled in it.

@@ -213,7 +213,7 @@ impl<'a> Survey<'a> {
 }
 
 /// How late a measured request left, in seconds.
-fn lateness(record: &RequestRecord) -> Option<f64> {
+pub(super) fn lateness(record: &RequestRecord) -> Option<f64> {
     let sent = record.sent.filter(|_| record.phase == Phase::Measured)?;
     Some(sent.since(record.scheduled).as_secs_f64())
 }

@@ -92,6 +92,7 @@ pub(super) fn request(index: u32, at: u64, outcome: Outcome) -> RequestRecord {
         output_source: TokenSource::Usage,
         input_tokens: ok.then_some(100),
         cached_tokens: None,
+        finish: None,
         resent: 0,
         bytes: 100,
         outcome,
@@ -322,9 +323,11 @@ fn a_soak_is_kept_in_minutes() {
         window_end: Nanos::from_secs(10 + 150),
         ..observation()
     };
-    let records: Vec<RequestRecord> = (0..15)
+    let mut records: Vec<RequestRecord> = (0..15)
         .map(|i| request(i, 10_000 + 10_000 * u64::from(i), Outcome::Completed))
         .collect();
+    records[7].sent = Some(records[7].scheduled + Nanos::from_millis(30));
+    (records[14].sent, records[14].outcome) = (None, Outcome::Unsent);
     let Ok(summary) = summarise_stage(context, &records[..], &observation);
     let minutes: Vec<(f64, u64)> = summary
         .windows
@@ -332,6 +335,12 @@ fn a_soak_is_kept_in_minutes() {
         .map(|window| (window.start_s, window.scheduled))
         .collect();
     assert_eq!(minutes, [(0.0, 6), (60.0, 6), (120.0, 3)]);
+    let client: Vec<(f64, u64)> = summary
+        .windows
+        .iter()
+        .map(|window| (window.lateness_max_s, window.unsent))
+        .collect();
+    assert_eq!(client, [(0.0, 0), (0.03, 0), (0.0, 1)]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::class::{Frame, tokens_at};
 use super::model::Window;
+use super::stage::lateness;
 use crate::plan::Phase;
 use crate::sample::{OutcomeKind, RequestRecord, Timeline};
 use crate::stats::select::Selection;
@@ -25,6 +26,8 @@ pub(super) struct Windows {
 struct Slice {
     scheduled: u64,
     completed: u64,
+    unsent: u64,
+    latest: f64,
     output_tokens: ExactSum,
     ttft: Selection,
 }
@@ -46,6 +49,8 @@ impl Windows {
         let slice = || Slice {
             scheduled: 0,
             completed: 0,
+            unsent: 0,
+            latest: 0.0,
             output_tokens: ExactSum::default(),
             ttft: Selection::new(fineness),
         };
@@ -87,6 +92,8 @@ impl Windows {
         {
             slice.scheduled += 1;
             slice.completed += u64::from(record.outcome.kind() == OutcomeKind::Completed);
+            slice.unsent += u64::from(record.outcome.kind() == OutcomeKind::Unsent);
+            slice.latest = slice.latest.max(lateness(record).unwrap_or(0.0));
         }
         self.look(record);
     }
@@ -122,6 +129,8 @@ impl Windows {
                 start_s: length * index as f64 / 1e9,
                 scheduled: slice.scheduled,
                 completed: slice.completed,
+                unsent: slice.unsent,
+                lateness_max_s: slice.latest,
                 output_tokens: slice.output_tokens.value().round() as u64,
                 ttft_p50_s: slice.ttft.quantile(0.5, 0),
             })

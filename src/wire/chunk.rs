@@ -11,6 +11,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::key::Key;
 use super::lenient::{Any, Lenient, any, skip};
+use crate::sample::FinishReason;
 
 /// What one event of a stream, or a whole answer, brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,17 +35,6 @@ pub enum TokenKind {
     Reasoning,
     /// Anything of the answer: `content`, `refusal`, `tool_calls`, `text`.
     Answer,
-}
-
-/// Why generation ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FinishReason {
-    /// `length`: the token limit.
-    Length,
-    /// `error` or `abort`: the engine gave up.
-    Failed,
-    /// `stop`, `tool_calls`, `content_filter` and any other word.
-    Other,
 }
 
 /// Token counts; each absent where the server did not say.
@@ -289,12 +279,7 @@ impl<'de> Lenient<'de> for Option<Usage> {
 
 impl Lenient<'_> for Option<FinishReason> {
     fn text(word: &str) -> Self {
-        match word {
-            "" => None,
-            "length" => Some(FinishReason::Length),
-            "error" | "abort" => Some(FinishReason::Failed),
-            _ => Some(FinishReason::Other),
-        }
+        FinishReason::from_word(word)
     }
 }
 

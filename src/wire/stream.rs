@@ -1,10 +1,10 @@
 //! One answer as it arrives: bytes with their instants to token events, usage and outcome.
 
-use super::chunk::{Chunk, FinishReason, TokenKind, Usage, error_text};
+use super::chunk::{Chunk, TokenKind, Usage, error_text};
 use super::repeat::Repeat;
 use super::spoken::spoken;
 use super::sse::{Event, MAX_BYTES, Parser};
-use crate::sample::{Outcome, TimeoutPhase, TokenSource};
+use crate::sample::{FinishReason, Outcome, TimeoutPhase, TokenSource};
 use crate::unit::Nanos;
 
 /// The answer to one request, fed with what the socket gives.
@@ -91,6 +91,8 @@ pub struct Observed {
     pub input_tokens: Option<u32>,
     /// Input tokens found in the prefix cache, by usage.
     pub cached_tokens: Option<u32>,
+    /// Why generation ended, where anything said so.
+    pub finish: Option<FinishReason>,
     /// Bytes of the body.
     pub bytes: u64,
     /// Token-bearing events before the first that is no reasoning.
@@ -238,6 +240,7 @@ impl Answer {
             output_source,
             input_tokens: seen.usage.input,
             cached_tokens: seen.usage.cached,
+            finish: seen.finish,
             bytes: seen.bytes,
             reasoning_events: seen.reasoning_events,
             said: seen.said,
@@ -324,5 +327,7 @@ impl Seen {
     }
 }
 
+#[cfg(test)]
+mod dialects;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,12 @@
 //! What the figures owe the reader: a stall shows where it can be seen, and is announced where it
 //! can't; a client that could not keep up calls its own run invalid.
 
+use infergate::archive::RecordReader;
+use infergate::plan::Phase;
+use infergate::unit::Nanos;
 use serde_json::Value;
 
-use crate::support::{Project, SMALL, json};
+use crate::support::{Project, SMALL, entries, json};
 
 /// Freezes for 2 s once, some way into the window: calibration and warm-up take fewer requests.
 const FREEZES: &str = "test --freeze-after 80 --freeze-for 2s";
@@ -90,4 +93,59 @@ fn a_client_that_cannot_keep_up_calls_its_run_invalid() {
     let session = project.sessions()[0].display().to_string();
     let promoted = project.run(&["baseline", "promote", &session, "--reason", "x"]);
     assert_ne!(promoted.code, Some(0), "{}", promoted.out);
+}
+
+/// Largest distance between values and a distribution, times √n: above 1.63 in one of a hundred
+/// samples (Kolmogorov and Smirnov).
+fn distance(mut values: Vec<f64>, cdf: impl Fn(f64) -> f64) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let n = values.len() as f64;
+    let far = values.iter().zip(0..).map(|(&value, rank)| {
+        let (p, rank) = (cdf(value), f64::from(rank));
+        (p - rank / n).max((rank + 1.0) / n - p)
+    });
+    far.fold(0.0, f64::max) * n.sqrt()
+}
+
+#[test]
+fn records_hold_the_arrivals_that_the_spec_asks_for() {
+    for (process, gap_cdf) in [
+        ("constant", None),
+        ("poisson", Some(|gap: f64| 1.0 - (-1000.0 * gap).exp())),
+    ] {
+        let spec = SMALL
+            .replace("SIM", "'null'")
+            .replace("requests: 60", "requests: 800")
+            .replace(
+                "closed: {users: 2}",
+                &format!("open: {{rate: 1000/s, arrivals: {process}}}"),
+            );
+        let project = Project::with_spec(&spec);
+        // Whether this machine keeps up is no matter here.
+        project.run(&["run", "spec.yaml"]);
+        let records = entries(&project.sessions()[0].join("records"));
+        let records = RecordReader::open(&records[0]).unwrap().map(Result::unwrap);
+        let measured: Vec<_> = records
+            .filter(|record| record.phase == Phase::Measured)
+            .collect();
+        assert!(
+            measured
+                .iter()
+                .all(|r| r.sent.is_none_or(|sent| sent >= r.scheduled))
+        );
+        let mut due: Vec<Nanos> = measured.iter().map(|record| record.scheduled).collect();
+        due.sort_unstable();
+        assert_eq!(due.len(), 800);
+        let gaps: Vec<f64> = due
+            .windows(2)
+            .map(|pair| pair[1].since(pair[0]).as_secs_f64())
+            .collect();
+        match gap_cdf {
+            None => assert!(gaps.iter().all(|gap| (gap - 0.001).abs() < 1e-8)),
+            Some(cdf) => {
+                let d = distance(gaps, cdf);
+                assert!(d < 1.63, "{process}: {d}");
+            }
+        }
+    }
 }

@@ -346,3 +346,19 @@ async fn a_stage_ends_where_too_many_requests_fail() {
     assert!(errors * 5 >= of && errors * 5 < of + 5, "{errors} of {of}");
     assert!(left.records.len() < 200, "{}", left.records.len());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_burst_of_warm_up_requests_keeps_to_the_cap() {
+    let hold = vec![Do::Write(head()), Do::Wait(Gate::new())];
+    let server = Server::start(move |_| hold.clone()).await;
+    let mut stage = open(500.0, 2);
+    stage.warmup.requests = 10;
+    stage.in_flight = 3;
+    stage.drain_timeout = Nanos::from_millis(500);
+    let left = run(stage).against(server.url()).await;
+    assert!(server.most_in_flight() <= 3);
+    let unsent = |record: &&RequestRecord| record.outcome == Outcome::Unsent;
+    assert_eq!(left.records.iter().filter(unsent).count(), 9);
+    // The window's own are counted, and nothing else.
+    assert_eq!(left.observation.cap_hits, 2);
+}

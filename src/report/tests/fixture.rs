@@ -7,7 +7,7 @@ use crate::ident::Digest;
 use crate::metric::{Cell, Metric, Quantile};
 use crate::plan::PromptCalibration;
 use crate::provenance::{Observation, Pin, PinPath, Why};
-use crate::sample::{OutcomeKind, TokenSource};
+use crate::sample::{FinishReason, OutcomeKind, TokenSource};
 use crate::spec::{Limit, SloClause};
 use crate::summary::{
     Attainment, ClassSummary, ClauseCount, ClientHealth, ClientStamp, Distribution, QuantileValue,
@@ -121,6 +121,7 @@ pub(super) fn class(n: u64, slow: f64) -> ClassSummary {
         scheduled: n,
         sent: n,
         outcomes: BTreeMap::from([(OutcomeKind::Completed, n)]),
+        finish: BTreeMap::from([(FinishReason::Stop, n - 9), (FinishReason::Length, 9)]),
         good: n - missed,
         attainment: Some(Attainment {
             good: n - missed,

@@ -70,6 +70,7 @@ fn serve(plan: &Plan, seed: u64) -> StageSummary {
             output_source: TokenSource::Usage,
             input_tokens: Some(request.input_tokens),
             cached_tokens: None,
+            finish: None,
             resent: 0,
             bytes: 0,
             outcome: Outcome::Completed,

@@ -86,7 +86,7 @@ fn a_whole_answer_reads_like_a_chunk() {
             "usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}"#,
     );
     assert_eq!(whole.tokens, ANSWER);
-    assert_eq!(whole.finish, Some(FinishReason::Other));
+    assert_eq!(whole.finish, Some(FinishReason::Stop));
     assert_eq!(whole.usage.unwrap().output, Some(2));
 }
 
@@ -108,10 +108,13 @@ fn absent_null_and_empty_choices_are_no_choices() {
 fn finish_reasons() {
     for (word, expected) in [
         ("length", FinishReason::Length),
-        ("stop", FinishReason::Other),
-        ("tool_calls", FinishReason::Other),
+        ("stop", FinishReason::Stop),
+        ("tool_calls", FinishReason::ToolCalls),
+        ("function_call", FinishReason::ToolCalls),
+        ("content_filter", FinishReason::ContentFilter),
         ("error", FinishReason::Failed),
         ("abort", FinishReason::Failed),
+        ("eos", FinishReason::Other),
     ] {
         let json = format!(r#"{{"choices":[{{"delta":{{}},"finish_reason":"{word}"}}]}}"#);
         assert_eq!(chunk(&json).finish, Some(expected), "{word}");

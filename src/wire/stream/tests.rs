@@ -58,6 +58,7 @@ fn an_answer_completes() {
             output_source: TokenSource::Usage,
             input_tokens: Some(21),
             cached_tokens: Some(16),
+            finish: Some(FinishReason::Length),
             bytes,
             reasoning_events: 0,
             said: None,
