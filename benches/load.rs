@@ -170,6 +170,8 @@ impl Job {
             prompter: &prompter,
             client: &client,
             timeouts: &self.spec.timeouts,
+            share: infergate::plan::Share::WHOLE,
+            begin: None,
         };
         let mut chunks = 0;
         let count = |record: infergate::sample::RequestRecord| chunks += record.events.len();

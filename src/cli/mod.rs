@@ -10,8 +10,10 @@ mod failure;
 mod gate;
 mod interrupt;
 mod judge;
+mod merge;
 mod report;
 mod run;
+mod shard;
 mod sim;
 mod sitting;
 mod source;
@@ -61,6 +63,7 @@ enum Command {
     Demo(demo::DemoArgs),
     Check(check::CheckArgs),
     Run(run::RunArgs),
+    Merge(merge::MergeArgs),
     Ab(ab::AbArgs),
     Gate(gate::GateArgs),
     Compare(compare::CompareArgs),
@@ -122,6 +125,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Demo(args) => demo::run(args, context, &interrupt).await,
         Command::Check(args) => check::run(&args, context),
         Command::Run(args) => run::run(args, context, &interrupt).await,
+        Command::Merge(args) => merge::run(&args, context),
         Command::Ab(args) => ab::run(args, context, &interrupt).await,
         Command::Gate(args) => gate::run(args, context, &interrupt).await,
         Command::Compare(args) => compare::run(&args, context),

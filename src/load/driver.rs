@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep_until};
 
+use super::appointment::Appointment;
 use super::arrivals::Arrivals;
 use super::clock::Clock;
 use super::closed::{Ramp, Rules, Turns, Users};
@@ -21,7 +22,7 @@ use super::stop::Stop;
 use super::supply::{Kitchen, Supply};
 use super::target::Lifeline;
 use super::window::{Bounds, Window};
-use crate::plan::{Phase, Plan, Prompter};
+use crate::plan::{Phase, Plan, Prompter, Share};
 use crate::sample::{Outcome, RequestRecord, StageEnd, StageObservation};
 use crate::spec::{Arrival, Extent, Timeouts};
 use crate::unit::Nanos;
@@ -39,6 +40,18 @@ pub struct StageJob<'a> {
     pub client: &'a Client,
     /// When to give up.
     pub timeouts: &'a Timeouts,
+    /// Which part of it this client sends.
+    pub share: Share,
+    /// When it begins; `None` as soon as it can.
+    pub begin: Option<Appointment>,
+}
+
+impl StageJob<'_> {
+    async fn begins(&self) {
+        if let Some(begin) = self.begin {
+            begin.wait(Nanos::ZERO).await;
+        }
+    }
 }
 
 /// The stage could not begin.
@@ -176,36 +189,49 @@ impl Running {
         };
         let window = Arc::new(match schedule {
             Some(schedule) => Window::new(Some(schedule.window_start), Some(schedule.window_end)),
-            None => Window::new(None, None),
+            // Clients that share a closed loop out have agreed on its window.
+            None => Window::new(
+                job.begin.map(|_| stage.warmup.duration),
+                job.begin.and(match stage.extent {
+                    Extent::Duration(window) => Some(stage.warmup.duration + window),
+                    Extent::Requests(_) => None,
+                }),
+            ),
         });
         // The clock starts when the first requests are ready, so none is late from the start.
         let dispatch = |window: &Arc<Window>| {
             Arc::new(Dispatch {
                 stage: job.stage as u32,
                 client: job.client.clone(),
-                clock: Clock::start(),
+                clock: job.begin.map_or_else(Clock::start, Clock::start_at),
                 timeouts: job.timeouts.clone(),
                 window: Arc::clone(window),
                 inbox: Inbox::default(),
                 level: Level::default(),
             })
         };
-        let numbered = |phase, count: u32| (0..count).map(move |number| (phase, number));
+        let share = job.share;
+        let numbered = |phase, count: u32| {
+            let numbers = (0..count).filter(move |number| share.has(*number));
+            numbers.map(move |number| (phase, number))
+        };
         let (dispatch, arrivals) = match (schedule, &stage.arrival) {
             (Some(schedule), _) => {
                 let warmup = numbered(Phase::Warmup, schedule.warmup.len() as u32);
                 let measured = numbered(Phase::Measured, schedule.measured.len() as u32);
                 let supply = Supply::start(kitchen, 0, warmup.chain(measured)).await?;
+                job.begins().await;
                 let dispatch = dispatch(&window);
                 let pacer = Pacer::start(
                     Arc::clone(&dispatch),
-                    schedule,
-                    stage.in_flight,
+                    &schedule.share(share),
+                    share.of(stage.in_flight),
                     supply.blocking(),
                 )?;
                 (dispatch, Arrivals::new(Some(pacer), JoinSet::new()))
             }
             (None, &Arrival::Closed { users, ramp, think }) => {
+                let users = share.of(users);
                 let count = match stage.extent {
                     Extent::Requests(count) => count,
                     Extent::Duration(_) => u32::MAX,
@@ -219,6 +245,7 @@ impl Running {
                     warmup: stage.warmup,
                     extent: stage.extent,
                 };
+                job.begins().await;
                 let dispatch = dispatch(&window);
                 let users = Users {
                     dispatch: Arc::clone(&dispatch),

@@ -5,6 +5,7 @@
 //! that was begun leaves exactly one record, whatever becomes of it. The client measures and
 //! records; it derives no metric and knows no archive.
 
+mod appointment;
 mod arrivals;
 mod clock;
 mod closed;
@@ -29,6 +30,7 @@ mod target;
 mod tls;
 mod window;
 
+pub use appointment::Appointment;
 pub use driver::{StageJob, StartError, run_stage};
 pub use endpoint::{ClientError, Endpoint};
 pub use event::{Live, LoadEvent};

@@ -5,12 +5,14 @@ mod calibration;
 mod prompt;
 mod request;
 mod seed;
+mod share;
 mod words;
 
 pub use arrival::Schedule;
 pub use calibration::{CalibrationSource, PromptCalibration};
 pub use prompt::{Prompt, Prompter, Salt, calibration_texts};
 pub use request::{Phase, PlannedRequest, Prefix};
+pub use share::{Share, ShareError, Unshareable};
 
 use crate::ident::Digest;
 use crate::spec::{Arrival, Class, Extent, Replay, Spec, Stage};

@@ -5,9 +5,12 @@
 
 mod error;
 mod measure;
+mod merge;
 mod replicas;
+mod stages;
 mod target;
 
 pub use error::MeasureError;
-pub use measure::{Measured, RunName, Sitting};
+pub use measure::{Measured, Part, RunName, Sitting};
+pub use merge::{MergeFailure, Shard, merge};
 pub use target::{RunningTarget, TargetError};

@@ -2,11 +2,12 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 14] = [
     &[],
     &["demo"],
     &["check"],
     &["run"],
+    &["merge"],
     &["ab"],
     &["gate"],
     &["compare"],

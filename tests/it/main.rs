@@ -10,6 +10,7 @@ mod help;
 mod hostile_files;
 mod hostile_servers;
 mod run;
+mod shards;
 #[cfg(unix)]
 mod signals;
 mod stages;
