@@ -27,6 +27,7 @@ use infergate::load::{Client, Endpoint, StageJob, Stop, run_stage};
 use infergate::plan::{Phase, Plan, PromptCalibration, Prompter, Salt};
 use infergate::spec::{self, Api, Spec};
 use infergate::unit::Nanos;
+use infergate::wire::Transcript;
 use rig::{Engine, count, head, is_bench, machine, median, row};
 
 /// One engine under one closed loop.
@@ -150,9 +151,9 @@ impl Job {
             .map(|number| {
                 let planned = self.plan.request(0, Phase::Measured, number);
                 let prompt = prompter.prompt("steady", &planned, &[]);
-                client
-                    .template()
-                    .body(&prompt, planned.output_tokens, planned.output_length)
+                let template = client.template();
+                let transcript = Transcript::new(template.api(), &prompt);
+                template.body(&transcript, &planned)
             })
             .collect()
     }

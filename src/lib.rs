@@ -18,6 +18,7 @@ pub mod cli;
 pub mod compare;
 pub mod diag;
 pub mod exit;
+pub mod headroom;
 pub mod ident;
 pub mod load;
 pub mod metric;

@@ -22,6 +22,7 @@ const LAYERS: &[&[&str]] = &[
     &["sample"],
     &["wire"],
     &["summary"],
+    &["headroom"],
     &["compare"],
     &["verdict"],
     &["report"],

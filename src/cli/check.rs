@@ -1,5 +1,6 @@
 //! `infergate check`: what a valid spec asks for, in size and time.
 
+mod conversations;
 mod replay;
 
 use std::fmt::Write as _;
@@ -134,7 +135,11 @@ impl Size {
         let stages: Vec<StageSize> = plan
             .stages()
             .iter()
-            .map(|stage| StageSize::of(stage, latency, spec.gate.repeats_stage(&stage.stage.name)))
+            .enumerate()
+            .map(|(index, stage)| {
+                let repeated = spec.gate.repeats_stage(&stage.stage.name);
+                StageSize::of(stage, (latency, plan.has_conversations(index)), repeated)
+            })
             .collect();
         let run_s: f64 = stages.iter().map(|stage| stage.duration_s).sum();
         let repeated_s: f64 = stages
@@ -158,18 +163,29 @@ impl Size {
             run_is_bound: stages.iter().any(|stage| stage.duration_is_bound),
             looks,
             cells: spec.gate.cells.iter().map(CellSize::of).collect(),
-            notes: notes(spec),
+            notes: [
+                notes(spec),
+                conversations::notes(plan.stages(), &spec.workload),
+            ]
+            .concat(),
             stages,
         }
     }
 }
 
 impl StageSize {
-    fn of(planned: &StagePlan, latency: Nanos, repeated: bool) -> Self {
+    fn of(planned: &StagePlan, (latency, conversations): (Nanos, bool), repeated: bool) -> Self {
         let stage = &planned.stage;
         let (requests, window) = match &planned.schedule {
             Some(schedule) => (
-                Some(schedule.measured.len() as u64),
+                // Of conversations, the schedule has the first requests only.
+                if conversations {
+                    stage
+                        .expected_requests()
+                        .map(|requests| requests.round() as u64)
+                } else {
+                    Some(schedule.measured.len() as u64)
+                },
                 Some(schedule.window_end.since(schedule.window_start)),
             ),
             None => match stage.extent {

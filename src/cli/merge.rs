@@ -80,9 +80,8 @@ impl From<MergeFailure> for Failure {
     fn from(error: MergeFailure) -> Self {
         match error {
             MergeFailure::Archive(error) => error.into(),
-            MergeFailure::Merge(MergeError::Apart { .. }) | MergeFailure::Records { .. } => {
-                Self::new(Exit::Invalid, error.to_string())
-            }
+            MergeFailure::Merge(MergeError::Apart { .. } | MergeError::Clocks { .. })
+            | MergeFailure::Records { .. } => Self::new(Exit::Invalid, error.to_string()),
             MergeFailure::Merge(_) => Self::usage(error.to_string()),
         }
     }

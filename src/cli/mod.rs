@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod context;
 mod demo;
+mod doctor;
 mod failure;
 mod gate;
 mod interrupt;
@@ -62,6 +63,7 @@ struct Cli {
 enum Command {
     Demo(demo::DemoArgs),
     Check(check::CheckArgs),
+    Doctor(doctor::DoctorArgs),
     Run(run::RunArgs),
     Merge(merge::MergeArgs),
     Ab(ab::AbArgs),
@@ -124,6 +126,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
     match command {
         Command::Demo(args) => demo::run(args, context, &interrupt).await,
         Command::Check(args) => check::run(&args, context),
+        Command::Doctor(args) => doctor::run(args, context, &interrupt).await,
         Command::Run(args) => run::run(args, context, &interrupt).await,
         Command::Merge(args) => merge::run(&args, context),
         Command::Ab(args) => ab::run(args, context, &interrupt).await,

@@ -107,6 +107,14 @@ struct Switches {
     #[arg(long, value_name = "P%", default_value = "0%", value_parser = percent, help_heading = "Faults")]
     early_stop_share: f64,
 
+    /// Freeze the whole engine once, with the Nth request
+    #[arg(long, value_name = "N", help_heading = "Faults")]
+    freeze_after: Option<NonZeroU32>,
+
+    /// How long it freezes
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = time, help_heading = "Faults")]
+    freeze_for: Nanos,
+
     /// Die abruptly after N requests (`20`) or a time (`2s`)
     #[arg(long, value_name = "N|TIME", help_heading = "Faults")]
     die_after: Option<DieAfter>,
@@ -187,6 +195,8 @@ impl Switches {
             stall_for: self.stall_for,
             queue_limit: self.queue_limit,
             die_after: self.die_after,
+            freeze_after: self.freeze_after,
+            freeze_for: self.freeze_for,
         };
         options.check()?;
         Ok(options)
@@ -281,7 +291,7 @@ mod tests {
         let all = "demo --model m --slower-prefill 30% --slower-decode 5% --slower 2.5% \
                    --error-share 1% --midstream-error-share 2% --truncate-share 3% \
                    --stall-share 4% --early-stop-share 5% --stall-for 1s --queue-limit 8 \
-                   --die-after 2s --tokens-per-chunk 4 --role-chunk first --reasoning 3 --no-usage";
+                   --die-after 2s --freeze-after 9 --freeze-for 1s --tokens-per-chunk 4 --role-chunk first --reasoning 3 --no-usage";
         let options = words(all).unwrap();
         assert_eq!(options.to_string(), all);
         assert_eq!(

@@ -7,7 +7,8 @@ use tokio::task::JoinSet;
 use tokio::time::sleep_until;
 
 use super::clock::Clock;
-use super::dispatch::Dispatch;
+use super::conversation::NextTurn;
+use super::dispatch::{Dispatch, Landing};
 use super::supply::Supply;
 use super::window::{Bounds, Window};
 use crate::plan::Phase;
@@ -25,7 +26,7 @@ pub(super) struct Users {
     pub(super) warmup: Supply,
     pub(super) measured: Supply,
     pub(super) ramp: Ramp,
-    /// From the end of an answer to its user's next request.
+    /// From the end of an answer to its user's next request on average.
     pub(super) think: Nanos,
 }
 
@@ -107,28 +108,34 @@ impl Users {
         }
         let clock = self.dispatch.clock;
         let lane = self.dispatch.client.lanes().of(user as usize);
+        let kitchen = &self.dispatch.kitchen;
         let mut is_new = true;
         let mut due = None;
+        let mut next_turn: Option<NextTurn> = None;
         while let Some(turn) = self.turns.next(is_new, due, clock) {
-            let supply = match turn.phase {
-                Phase::Warmup => &self.warmup,
-                Phase::Measured => &self.measured,
+            let prepared = match (next_turn.take(), turn.phase) {
+                (Some(next), phase) => Some(next.prepared(phase, kitchen)),
+                (None, Phase::Warmup) => self.warmup.next().await,
+                (None, Phase::Measured) => self.measured.next().await,
             };
-            let Some(prepared) = supply.next().await else {
+            let Some(prepared) = prepared else {
                 return;
             };
-            let done = self
-                .dispatch
-                .depart(lane, prepared, turn.scheduled)
-                .fly()
-                .await;
+            let planned = prepared.planned;
+            let flight = self.dispatch.depart(lane, prepared, turn.scheduled);
+            let Landing { done, next } = flight.fly().await;
             if user == 0 && is_new {
                 self.ramp
                     .first_ended(turn.scheduled, clock.now(), self.think);
             }
             is_new = false;
-            if self.think > Nanos::ZERO {
-                let next = done + self.think;
+            let think = next.as_ref().and_then(|next| next.think);
+            let think = think.unwrap_or_else(|| kitchen.think(&planned));
+            // Without one, the user starts another conversation.
+            next_turn = next;
+            due = None;
+            if think > Nanos::ZERO {
+                let next = done + think;
                 // Whoever would only think past the end is done.
                 let over =
                     |bounds: &Bounds| bounds.halted || bounds.end.is_some_and(|end| end <= next);

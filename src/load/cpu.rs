@@ -11,15 +11,33 @@ pub(super) fn process_time() -> Option<Nanos> {
 
 /// Cores that this process may keep busy: its affinity, bounded by its control group's quota.
 pub(super) fn cores() -> f64 {
-    let parallelism = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
-    // The standard library rounds a quota down to whole cores; where the quota itself can be
-    // read, it counts.
-    let allowed = std::fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|status| parse_allowed(&status));
-    match (allowed, quota()) {
-        (Some(allowed), Some(quota)) => f64::from(allowed).min(quota),
-        _ => parallelism,
+    CpuAllowance::of_process().cores
+}
+
+/// What CPU this process may use.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CpuAllowance {
+    /// Cores that it may keep busy.
+    pub cores: f64,
+    /// Its control group's quota, in cores; `None` where there is none, or none is known.
+    pub quota: Option<f64>,
+}
+
+impl CpuAllowance {
+    /// That of this process, now.
+    pub fn of_process() -> Self {
+        let parallelism = std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64);
+        // The standard library rounds a quota down to whole cores; where the quota itself can be
+        // read, it counts.
+        let allowed = std::fs::read_to_string("/proc/self/status")
+            .ok()
+            .and_then(|status| parse_allowed(&status));
+        let quota = quota();
+        let cores = match (allowed, quota) {
+            (Some(allowed), Some(quota)) => f64::from(allowed).min(quota),
+            _ => parallelism,
+        };
+        Self { cores, quota }
     }
 }
 

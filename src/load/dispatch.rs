@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::clock::Clock;
+use super::conversation::{Conversation, Heard, NextTurn};
 use super::http::{Client, Ended, Exchange, Ready};
 use super::inbox::Inbox;
+use super::kitchen::{Kitchen, Prepared};
 use super::lane::Lane;
 use super::limits::Limits;
-use super::supply::Prepared;
 use super::window::Window;
 use crate::plan::PlannedRequest;
 use crate::sample::{Outcome, RequestRecord, TokenSource};
@@ -21,6 +22,7 @@ use crate::wire::{Answer, End};
 pub(super) struct Dispatch {
     pub(super) stage: u32,
     pub(super) client: Client,
+    pub(super) kitchen: Kitchen,
     pub(super) clock: Clock,
     pub(super) timeouts: Timeouts,
     pub(super) window: Arc<Window>,
@@ -73,10 +75,16 @@ impl Dispatch {
         } else {
             Answer::whole()
         };
+        let answer = if prepared.conversation.is_some() {
+            answer.heard()
+        } else {
+            answer
+        };
         Flight {
             dispatch: Arc::clone(self),
             lane: Arc::clone(lane),
             planned: prepared.planned,
+            conversation: prepared.conversation,
             scheduled,
             request: Some(prepared.request),
             exchange: Some(Exchange {
@@ -102,6 +110,9 @@ impl Dispatch {
             stage: self.stage,
             index: planned.number,
             class: planned.class,
+            tenant: planned.tenant,
+            conversation: planned.turn.map(|turn| turn.conversation),
+            turn: planned.turn.map(|turn| turn.number),
             phase: planned.phase,
             planned_input_tokens: planned.input_tokens,
             planned_output_tokens: planned.output_tokens,
@@ -145,48 +156,66 @@ pub(super) struct Flight {
     dispatch: Arc<Dispatch>,
     lane: Arc<Lane>,
     planned: PlannedRequest,
+    conversation: Option<Box<Conversation>>,
     scheduled: Nanos,
     request: Option<Ready>,
     exchange: Option<Exchange>,
 }
 
+/// What became of a flight.
+#[derive(Debug)]
+pub(super) struct Landing {
+    /// When the answer ended.
+    pub(super) done: Nanos,
+    /// The turn that follows on the answer; none where it failed.
+    pub(super) next: Option<NextTurn>,
+}
+
 impl Flight {
-    /// Sends the request, reads its answer and leaves the record; then frees its connection. Returns
-    /// when the answer ended.
-    pub(super) async fn fly(mut self) -> Nanos {
+    /// Sends the request, reads its answer and leaves the record; then frees its connection.
+    pub(super) async fn fly(mut self) -> Landing {
         let (dispatch, lane) = (Arc::clone(&self.dispatch), Arc::clone(&self.lane));
         let limits = dispatch.limits(&self.planned);
         let (Some(request), Some(exchange)) = (self.request.take(), &mut self.exchange) else {
-            return dispatch.clock.now();
+            let done = dispatch.clock.now();
+            return Landing { done, next: None };
         };
         let ended = dispatch
             .client
             .exchange(&lane, request, limits, dispatch.clock, exchange)
             .await;
-        match ended {
-            Ended::Answer { end, tail } => {
-                let done = self.land(end, None);
-                if let Some(tail) = tail {
-                    dispatch.client.drain(&lane, tail).await;
-                }
-                done
-            }
-            Ended::Failure { outcome, text } => self.land(End::Broken(text), Some(outcome)),
+        let (end, failure, tail) = match ended {
+            Ended::Answer { end, tail } => (end, None, tail),
+            Ended::Failure { outcome, text } => (End::Broken(text), Some(outcome), None),
+        };
+        let (done, heard) = self.land(end, failure);
+        let next = heard
+            .zip(self.conversation.take())
+            .and_then(|(heard, conversation)| conversation.answered(&heard, &dispatch.kitchen));
+        if let Some(tail) = tail {
+            dispatch.client.drain(&lane, tail).await;
         }
+        Landing { done, next }
     }
 
-    /// Leaves the record, and does nothing the second time; returns when the answer ended.
-    fn land(&mut self, end: End, failure: Option<Outcome>) -> Nanos {
+    /// Leaves the record, and does nothing the second time; returns when the answer ended, and what a
+    /// later turn may carry of it.
+    fn land(&mut self, end: End, failure: Option<Outcome>) -> (Nanos, Option<Heard>) {
         let dispatch = &self.dispatch;
         let now = dispatch.clock.now();
         let Some(exchange) = self.exchange.take() else {
-            return now;
+            return (now, None);
         };
         let pinned = match self.planned.output_length {
             OutputLength::Pinned => Some(self.planned.output_tokens),
             OutputLength::Natural => None,
         };
-        let seen = exchange.answer.end(now, end, pinned);
+        let mut seen = exchange.answer.end(now, end, pinned);
+        let outcome = failure.unwrap_or(seen.outcome);
+        let heard = match outcome {
+            Outcome::Completed | Outcome::Truncated => Heard::of(&mut seen),
+            _ => None,
+        };
         dispatch.level.in_flight.fetch_sub(1, Ordering::Relaxed);
         dispatch.inbox.put(RequestRecord {
             sent: exchange.sent,
@@ -201,11 +230,11 @@ impl Flight {
             cached_tokens: seen.cached_tokens,
             resent: exchange.resent,
             bytes: seen.bytes + exchange.error_bytes,
-            outcome: failure.unwrap_or(seen.outcome),
+            outcome,
             error: seen.error.map(|text| dispatch.client.clean(&text)),
             ..dispatch.record(self.planned, self.scheduled)
         });
-        seen.done.unwrap_or(now)
+        (seen.done.unwrap_or(now), heard)
     }
 }
 

@@ -6,7 +6,6 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep_until};
 
-use super::appointment::Appointment;
 use super::arrivals::Arrivals;
 use super::clock::Clock;
 use super::closed::{Ramp, Rules, Turns, Users};
@@ -15,49 +14,18 @@ use super::dispatch::{Dispatch, Level};
 use super::errors::ErrorWatch;
 use super::event::{Live, LoadEvent, Recent};
 use super::health::LoopLag;
-use super::http::Client;
 use super::inbox::Inbox;
+use super::job::{StageJob, StartError};
+use super::kitchen::Kitchen;
 use super::open::Pacer;
 use super::stop::Stop;
-use super::supply::{Kitchen, Supply};
+use super::supply::Supply;
 use super::target::Lifeline;
 use super::window::{Bounds, Window};
-use crate::plan::{Phase, Plan, Prompter, Share};
+use crate::plan::Phase;
 use crate::sample::{Outcome, RequestRecord, StageEnd, StageObservation};
-use crate::spec::{Arrival, Extent, Timeouts};
+use crate::spec::{Arrival, Extent};
 use crate::unit::Nanos;
-
-/// One stage to run.
-#[derive(Debug, Clone, Copy)]
-pub struct StageJob<'a> {
-    /// The plan.
-    pub plan: &'a Arc<Plan>,
-    /// Index of the stage in it.
-    pub stage: usize,
-    /// Writes the prompts.
-    pub prompter: &'a Arc<Prompter>,
-    /// Where to send.
-    pub client: &'a Client,
-    /// When to give up.
-    pub timeouts: &'a Timeouts,
-    /// Which part of it this client sends.
-    pub share: Share,
-    /// When it begins; `None` as soon as it can.
-    pub begin: Option<Appointment>,
-}
-
-impl StageJob<'_> {
-    async fn begins(&self) {
-        if let Some(begin) = self.begin {
-            begin.wait(Nanos::ZERO).await;
-        }
-    }
-}
-
-/// The stage could not begin.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot start the load client's threads")]
-pub struct StartError(#[from] std::io::Error);
 
 /// How often live figures are told.
 const TICK: Nanos = Nanos::from_millis(250);
@@ -181,12 +149,7 @@ impl Running {
     async fn start(job: StageJob<'_>) -> Result<Self, StartError> {
         let planned = &job.plan.stages()[job.stage];
         let (stage, schedule) = (&planned.stage, &planned.schedule);
-        let kitchen = Kitchen {
-            plan: Arc::clone(job.plan),
-            stage: job.stage,
-            prompter: Arc::clone(job.prompter),
-            client: job.client.clone(),
-        };
+        let kitchen = Kitchen::new(job.plan, job.stage, job.prompter, job.client);
         let window = Arc::new(match schedule {
             Some(schedule) => Window::new(Some(schedule.window_start), Some(schedule.window_end)),
             // Clients that share a closed loop out have agreed on its window.
@@ -199,10 +162,11 @@ impl Running {
             ),
         });
         // The clock starts when the first requests are ready, so none is late from the start.
-        let dispatch = |window: &Arc<Window>| {
+        let dispatch = |kitchen, window: &Arc<Window>| {
             Arc::new(Dispatch {
                 stage: job.stage as u32,
                 client: job.client.clone(),
+                kitchen,
                 clock: job.begin.map_or_else(Clock::start, Clock::start_at),
                 timeouts: job.timeouts.clone(),
                 window: Arc::clone(window),
@@ -211,17 +175,15 @@ impl Running {
             })
         };
         let share = job.share;
-        let numbered = |phase, count: u32| {
-            let numbers = (0..count).filter(move |number| share.has(*number));
-            numbers.map(move |number| (phase, number))
-        };
         let (dispatch, arrivals) = match (schedule, &stage.arrival) {
             (Some(schedule), _) => {
-                let warmup = numbered(Phase::Warmup, schedule.warmup.len() as u32);
-                let measured = numbered(Phase::Measured, schedule.measured.len() as u32);
-                let supply = Supply::start(kitchen, 0, warmup.chain(measured)).await?;
+                let phases = [
+                    (Phase::Warmup, schedule.warmup.len() as u32),
+                    (Phase::Measured, schedule.measured.len() as u32),
+                ];
+                let supply = Supply::start(kitchen.clone(), 0, &phases, share).await?;
                 job.begins().await;
-                let dispatch = dispatch(&window);
+                let dispatch = dispatch(kitchen, &window);
                 let pacer = Pacer::start(
                     Arc::clone(&dispatch),
                     &schedule.share(share),
@@ -236,24 +198,24 @@ impl Running {
                     Extent::Requests(count) => count,
                     Extent::Duration(_) => u32::MAX,
                 };
-                let warmup = numbered(Phase::Warmup, u32::MAX);
-                let warmup = Supply::start(kitchen.clone(), users, warmup).await?;
-                let measured = numbered(Phase::Measured, count);
-                let measured = Supply::start(kitchen, users, measured).await?;
+                let warmup = [(Phase::Warmup, u32::MAX)];
+                let warmup = Supply::start(kitchen.clone(), users, &warmup, share).await?;
+                let measured = [(Phase::Measured, count)];
+                let measured = Supply::start(kitchen.clone(), users, &measured, share).await?;
                 let rules = Rules {
                     users,
                     warmup: stage.warmup,
                     extent: stage.extent,
                 };
                 job.begins().await;
-                let dispatch = dispatch(&window);
+                let dispatch = dispatch(kitchen, &window);
                 let users = Users {
                     dispatch: Arc::clone(&dispatch),
                     turns: Turns::new(rules, Arc::clone(&window)),
                     warmup,
                     measured,
                     ramp: Ramp::new(users, ramp),
-                    think,
+                    think: think.mean(),
                 };
                 (dispatch, Arrivals::new(None, users.start()))
             }

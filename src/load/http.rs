@@ -265,7 +265,7 @@ impl Client {
             return Box::pin(refused(&head, body, seen)).await;
         }
         if seen.answer.is_stream() && is_json(&head) {
-            seen.answer = Answer::whole();
+            seen.answer = seen.answer.as_whole();
         }
         loop {
             // The timer stands at the limit that was nearest when it was set. The first token may

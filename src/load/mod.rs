@@ -10,6 +10,7 @@ mod arrivals;
 mod clock;
 mod closed;
 mod connection;
+mod conversation;
 mod cpu;
 mod dispatch;
 mod driver;
@@ -19,6 +20,8 @@ mod event;
 mod health;
 mod http;
 mod inbox;
+mod job;
+mod kitchen;
 mod lane;
 mod limits;
 mod open;
@@ -31,10 +34,12 @@ mod tls;
 mod window;
 
 pub use appointment::Appointment;
-pub use driver::{StageJob, StartError, run_stage};
+pub use cpu::CpuAllowance;
+pub use driver::run_stage;
 pub use endpoint::{ClientError, Endpoint};
 pub use event::{Live, LoadEvent};
 pub use http::Client;
+pub use job::{StageJob, StartError};
 pub use stop::{Stop, StopSwitch};
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The load client over real sockets, against a server that does as each test says.
 
+mod conversations;
 mod outcomes;
 mod schedule;
 mod server;
@@ -16,7 +17,8 @@ use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{
     Api, Arrival, ArrivalProcess, Cancel, Class, Extent, Gate, Layer, Length, OutputLength, Policy,
-    RateProfile, Spec, Stage, Target, TargetConnection, TargetPlace, Timeouts, Warmup, Workload,
+    RateProfile, Spec, Stage, Target, TargetConnection, TargetPlace, Think, Timeouts, Warmup,
+    Workload,
 };
 use crate::unit::{Nanos, Rps};
 
@@ -35,7 +37,7 @@ fn closed(users: u32, requests: u32) -> Stage {
         arrival: Arrival::Closed {
             users,
             ramp: Some(Nanos::ZERO),
-            think: Nanos::ZERO,
+            think: Think::NONE,
         },
         extent: Extent::Requests(requests),
         warmup: NO_WARMUP,

@@ -19,7 +19,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of a stage with this rate and process.
+    /// The schedule of a stage with this process and rate of requests, of which each arrival brings
+    /// so many on average: it holds the first of each conversation.
     ///
     /// The warm-up runs at the rate that the window starts with, until both its parts are over. By
     /// duration, arrivals are the process itself. By requests, the window is as long as the rate
@@ -29,22 +30,24 @@ impl Schedule {
     pub(super) fn new(
         seed: u64,
         stage: &Stage,
-        profile: RateProfile,
+        (profile, each): (RateProfile, f64),
         process: ArrivalProcess,
     ) -> Self {
         let draws = |part: &str| draws(seed, stage, part);
-        let warmup = warmup(stage, profile.first());
+        let warmup = warmup(stage, profile.first(), each);
         let window_start = warmup.window;
         let warmup = warmup.all(Counts::new(process, draws("warmup")));
         let (window, measured) = match stage.extent {
             Extent::Duration(window) => {
                 let counts = Counts::new(process, draws("measured"));
-                (window, Placed::new(profile, window).all(counts))
+                (window, Placed::new(profile, each, window).all(counts))
             }
             Extent::Requests(requests) => {
                 let window = stretch(profile, requests);
-                let counts = exactly(requests, process, &mut draws("measured"));
-                (window, Placed::new(profile, window).each(&counts))
+                let arrivals = (f64::from(requests) / each).round().max(1.0);
+                let counts = exactly(arrivals as u32, process, &mut draws("measured"));
+                let each = f64::from(requests) / arrivals;
+                (window, Placed::new(profile, each, window).each(&counts))
             }
         };
         Self {
@@ -74,7 +77,7 @@ impl Schedule {
     /// at their mean rate.
     pub(super) fn replay(seed: u64, stage: &Stage, replay: &Replay) -> Self {
         let rate = Rps::try_new(replay.mean_rate());
-        let warmup = rate.map(|rate| warmup(stage, rate));
+        let warmup = rate.map(|rate| warmup(stage, rate, 1.0));
         let window_start = warmup
             .as_ref()
             .map_or(stage.warmup.duration, |warmup| warmup.window);
@@ -98,10 +101,10 @@ fn draws(seed: u64, stage: &Stage, part: &str) -> Draws {
 }
 
 /// A warm-up at this rate, until both its parts are over.
-fn warmup(stage: &Stage, rate: Rps) -> Placed {
+fn warmup(stage: &Stage, rate: Rps, each: f64) -> Placed {
     let rate = RateProfile::Steady(rate);
     let window = stretch(rate, stage.warmup.requests).max(stage.warmup.duration);
-    Placed::new(rate, window)
+    Placed::new(rate, each, window)
 }
 
 fn stretch(profile: RateProfile, requests: u32) -> Nanos {
@@ -111,21 +114,33 @@ fn stretch(profile: RateProfile, requests: u32) -> Nanos {
 /// Where the arrivals of a process with mean gap 1 are due in a window, by their cumulative count.
 struct Placed {
     profile: RateProfile,
+    /// Requests that an arrival brings on average.
+    each: f64,
     window: Nanos,
 }
 
 impl Placed {
-    const fn new(profile: RateProfile, window: Nanos) -> Self {
-        Self { profile, window }
+    const fn new(profile: RateProfile, each: f64, window: Nanos) -> Self {
+        Self {
+            profile,
+            each,
+            window,
+        }
+    }
+
+    /// When so many have arrived, in seconds.
+    fn instant(&self, count: f64) -> f64 {
+        let window = self.window.as_secs_f64();
+        self.profile.instant(count * self.each, window)
     }
 
     /// Arrivals as long as they are due within the window.
     fn all(&self, counts: Counts) -> Vec<Nanos> {
         let window = self.window.as_secs_f64();
-        let expected = self.profile.count(window);
+        let expected = self.profile.count(window) / self.each;
         let mut instants = Vec::with_capacity(expected as usize + 1);
         for count in counts {
-            let at = self.profile.instant(count, window);
+            let at = self.instant(count);
             match Nanos::try_from_secs_f64(at) {
                 Some(instant) if at < window => instants.push(instant),
                 _ => break,
@@ -136,11 +151,10 @@ impl Placed {
 
     /// These arrivals, all within the window.
     fn each(&self, counts: &[f64]) -> Vec<Nanos> {
-        let window = self.window.as_secs_f64();
         let last = self.window.since(Nanos::new(1));
         counts
             .iter()
-            .filter_map(|&count| Nanos::try_from_secs_f64(self.profile.instant(count, window)))
+            .filter_map(|&count| Nanos::try_from_secs_f64(self.instant(count)))
             // Rounding may lift the last to the window's end.
             .map(|instant| instant.min(last))
             .collect()

@@ -2,6 +2,9 @@
 
 mod arrival;
 mod calibration;
+mod conversation;
+mod digest;
+mod draw;
 mod prompt;
 mod request;
 mod seed;
@@ -10,16 +13,15 @@ mod words;
 
 pub use arrival::Schedule;
 pub use calibration::{CalibrationSource, PromptCalibration};
+pub use conversation::{LaterTurn, Session, WARMUP_NUMBERS};
 pub use prompt::{Prompt, Prompter, Salt, calibration_texts};
-pub use request::{Phase, PlannedRequest, Prefix};
+pub use request::{Phase, PlannedRequest, Prefix, Turn};
 pub use share::{Share, ShareError, Unshareable};
 
-use crate::ident::Digest;
-use crate::spec::{Arrival, Class, Extent, Replay, Spec, Stage};
+use crate::spec::{Arrival, Class, Replay, Spec, Stage, Workload};
 use crate::unit::Nanos;
-
-/// Requests of an endless stage that enter the trace digest.
-const DIGESTED: u32 = 4096;
+use draw::think;
+use seed::Draws;
 
 /// A spec fully resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +50,8 @@ impl Plan {
             .map(|stage| StagePlan {
                 schedule: match &stage.arrival {
                     &Arrival::Open { profile, process } => {
-                        Some(Schedule::new(seed, stage, profile, process))
+                        let turns = mean_turns(seed, &stage.name, &spec.workload);
+                        Some(Schedule::new(seed, stage, (profile, turns), process))
                     }
                     Arrival::Trace(replay) => Some(Schedule::replay(seed, stage, replay)),
                     Arrival::Closed { .. } => None,
@@ -89,6 +92,42 @@ impl Plan {
         }
     }
 
+    /// Whether the requests of a stage come in conversations: some class has turns, and no trace
+    /// says what comes when.
+    pub fn has_conversations(&self, stage: usize) -> bool {
+        self.replay(stage).is_none() && self.classes.iter().any(|class| class.turns.is_some())
+    }
+
+    /// What the user with this number in its phase sends; any number can be asked for.
+    ///
+    /// `before` counts the requests of the users before it, from which its own are numbered on.
+    pub fn session(&self, stage: usize, phase: Phase, number: u32, before: u32) -> Session {
+        if self.has_conversations(stage) {
+            let name = &self.stages[stage].stage.name;
+            Session::draw(self.seed, name, (phase, number, before), &self.classes)
+        } else {
+            Session::single(self.request(stage, phase, number))
+        }
+    }
+
+    /// How long the user of a closed stage thinks after a request.
+    pub fn think(&self, stage: usize, request: &PlannedRequest) -> Nanos {
+        let StagePlan { stage, .. } = &self.stages[stage];
+        let Arrival::Closed { think: time, .. } = stage.arrival else {
+            return Nanos::ZERO;
+        };
+        let phase = match request.phase {
+            Phase::Warmup => "warmup",
+            Phase::Measured => "measured",
+        };
+        let purpose = format!("think/{phase}/{}", stage.name);
+        let stream = u64::from(request.number);
+        think(
+            &mut Draws::new(&self.seed.to_string(), &purpose, stream),
+            time,
+        )
+    }
+
     /// Ids of the blocks that a request's prompt starts with; none but in a trace that names them,
     /// and none in a warm-up, which warms nothing that is measured.
     pub fn blocks(&self, stage: usize, request: &PlannedRequest) -> &[u64] {
@@ -107,130 +146,30 @@ impl Plan {
             Arrival::Closed { .. } | Arrival::Open { .. } => None,
         }
     }
-
-    /// Digest of the structure: stages, instants, lengths and groups; neither text nor salt.
-    ///
-    /// A stage by duration in a closed loop has no last request: its first 4,096 stand for it.
-    pub fn trace_digest(&self) -> Digest {
-        let stages: Vec<_> = self
-            .stages
-            .iter()
-            .enumerate()
-            .map(|(index, StagePlan { stage, schedule })| {
-                let n = match (schedule, stage.extent) {
-                    (Some(schedule), _) => schedule.measured.len() as u32,
-                    (None, Extent::Requests(n)) => n,
-                    (None, Extent::Duration(_)) => DIGESTED,
-                };
-                let requests = (0..n).map(|number| self.request(index, Phase::Measured, number));
-                (
-                    serde_json::to_value(stage).expect("a stage serialises to JSON"),
-                    schedule.as_ref().map(SortedSchedule::of),
-                    Digest::of_json_list(requests),
-                )
-            })
-            .collect();
-        Digest::of_sorted_json(&stages)
-    }
 }
 
-/// A schedule with its keys sorted: it may be long, and is written into the digest as it is.
-#[derive(serde::Serialize)]
-struct SortedSchedule<'a> {
-    measured: &'a [Nanos],
-    warmup: &'a [Nanos],
-    window_end: Nanos,
-    window_start: Nanos,
-}
-
-impl<'a> SortedSchedule<'a> {
-    fn of(schedule: &'a Schedule) -> Self {
-        let Schedule {
-            warmup,
-            measured,
-            window_start,
-            window_end,
-        } = schedule;
-        Self {
-            measured,
-            warmup,
-            window_end: *window_end,
-            window_start: *window_start,
-        }
+/// Requests of a conversation on average: by its distribution, or where the model's length ends
+/// conversations, by the plan's own.
+fn mean_turns(seed: u64, stage: &str, workload: &Workload) -> f64 {
+    /// Conversations whose mean stands for all: within 1 % for any usual distribution.
+    const DRAWN: u32 = 16_384;
+    let Workload { classes, .. } = workload;
+    let has_room = |class: &Class| class.turns.is_some_and(|turns| turns.room.is_some());
+    if !classes.iter().any(has_room) {
+        let (requests, sessions) =
+            classes
+                .iter()
+                .fold((0.0, 0.0), |(requests, sessions), class| {
+                    (
+                        requests + class.weight * class.mean_turns(),
+                        sessions + class.weight,
+                    )
+                });
+        return requests / sessions;
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::spec::{ArrivalProcess, Length, RateProfile, Warmup};
-    use crate::unit::Rps;
-
-    #[test]
-    fn a_schedule_is_digested_as_its_canonical_json() {
-        let schedule = Schedule {
-            warmup: vec![Nanos::new(1), Nanos::new(5)],
-            measured: vec![Nanos::new(7)],
-            window_start: Nanos::new(6),
-            window_end: Nanos::new(9),
-        };
-        assert_eq!(
-            Digest::of_sorted_json(&Some(SortedSchedule::of(&schedule))),
-            Digest::of_json(&Some(schedule))
-        );
-    }
-
-    #[test]
-    fn the_trace_digest_is_that_of_the_whole_plan_at_once() {
-        let stage = |arrival, extent| Stage {
-            name: "steady".to_owned(),
-            arrival,
-            extent,
-            warmup: Warmup {
-                requests: 3,
-                duration: Nanos::ZERO,
-            },
-            in_flight: 10,
-            drain_timeout: Nanos::from_secs(1),
-            stop_when: None,
-            soak: false,
-            labels: Vec::new(),
-        };
-        let (profile, process) = (
-            RateProfile::Steady(Rps::try_new(7.0).unwrap()),
-            ArrivalProcess::Poisson,
-        );
-        let closed = Arrival::Closed {
-            users: 2,
-            ramp: None,
-            think: Nanos::ZERO,
-        };
-        let open = stage(Arrival::Open { profile, process }, Extent::Requests(40));
-        let lengths = Length::Uniform { low: 5, high: 90 };
-        let plan = Plan {
-            seed: 7,
-            classes: vec![Class::new("a".parse().unwrap(), lengths, lengths)],
-            stages: vec![
-                StagePlan {
-                    schedule: Some(Schedule::new(7, &open, profile, process)),
-                    stage: open,
-                },
-                StagePlan {
-                    schedule: None,
-                    stage: stage(closed, Extent::Requests(9)),
-                },
-            ],
-        };
-        let at_once: Vec<_> = [(0, 40), (1, 9)]
-            .into_iter()
-            .map(|(index, n)| {
-                let requests: Vec<_> = (0..n)
-                    .map(|number| plan.request(index, Phase::Measured, number))
-                    .collect();
-                let StagePlan { stage, schedule } = &plan.stages[index];
-                (stage, schedule, Digest::of_json(&requests))
-            })
-            .collect();
-        assert_eq!(plan.trace_digest(), Digest::of_json(&at_once));
-    }
+    let requests: u64 = (0..DRAWN)
+        .map(|number| Session::draw(seed, stage, (Phase::Measured, number, 0), classes))
+        .map(|session| u64::from(session.requests()))
+        .sum();
+    requests as f64 / f64::from(DRAWN)
 }

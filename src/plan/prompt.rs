@@ -75,11 +75,7 @@ impl Prompter {
     /// the last perhaps in part: equal ids are equal texts, each with a salt of its own before it,
     /// for any of them may come first. What they leave of the input is text of its own.
     pub fn prompt(&self, stage: &str, request: &PlannedRequest, blocks: &[u64]) -> Prompt {
-        let phase = match request.phase {
-            Phase::Warmup => "warmup",
-            Phase::Measured => "measured",
-        };
-        let place = format!("{stage}/{phase}/{}", request.number);
+        let place = place(stage, request);
         let total = f64::from(request.input_tokens) - self.calibration.overhead_tokens;
         match request.prefix {
             None => {
@@ -92,13 +88,28 @@ impl Prompter {
             Some(Prefix { group, tokens }) => {
                 let shared = self.calibration.words(f64::from(tokens));
                 let own = self.calibration.words(total - f64::from(tokens));
-                let class = request.class;
+                // A tenant's groups are its own.
+                let whose = match request.tenant {
+                    Some(tenant) => format!("{}/tenant-{tenant}", request.class),
+                    None => request.class.to_string(),
+                };
                 Prompt {
-                    system: Some(self.salted_text(&format!("prefix/{class}/{group}"), shared)),
+                    system: Some(self.salted_text(&format!("prefix/{whose}/{group}"), shared)),
                     user: self.salted_text(&place, own),
                 }
             }
         }
+    }
+
+    /// What the user of a conversation says in a later turn. It follows on the history, which is
+    /// salted already, so it is the same text in every run.
+    pub fn later(&self, stage: &str, request: &PlannedRequest) -> String {
+        // Its place in the chat template takes what a whole chat of one message takes.
+        let total = f64::from(request.input_tokens) - self.calibration.overhead_tokens;
+        let place = format!("text/{}", place(stage, request));
+        let mut body = Draws::new(&self.seed, &place, 0);
+        let words = self.calibration.words(total);
+        text((0..words).map(|_| WORDS[body.below(WORDS.len() as u64) as usize]))
     }
 
     /// So many words, the first of them from blocks.
@@ -132,6 +143,19 @@ impl Prompter {
             };
             WORDS[draws.below(WORDS.len() as u64) as usize]
         }))
+    }
+}
+
+/// What tells the text of a request from every other: its conversation and turn, or its phase and
+/// number.
+fn place(stage: &str, request: &PlannedRequest) -> String {
+    let phase = match request.phase {
+        Phase::Warmup => "warmup",
+        Phase::Measured => "measured",
+    };
+    match request.turn {
+        Some(turn) => format!("{stage}/conversation/{}/{}", turn.conversation, turn.number),
+        None => format!("{stage}/{phase}/{}", request.number),
     }
 }
 
@@ -179,6 +203,8 @@ mod tests {
             phase: Phase::Measured,
             number,
             class: 0,
+            tenant: None,
+            turn: None,
             input_tokens: 104,
             output_tokens: 8,
             output_length: crate::spec::OutputLength::Pinned,
@@ -221,6 +247,27 @@ mod tests {
         assert_ne!(first.user, same.user);
         assert_eq!(words(first.system.as_deref().unwrap()).len(), 50);
         assert_eq!(words(&first.user).len(), 50);
+    }
+
+    #[test]
+    fn a_tenants_groups_are_its_own() {
+        let prompter = prompter("a");
+        let system = |tenant, number| {
+            let request = PlannedRequest {
+                tenant,
+                ..request(
+                    number,
+                    Some(Prefix {
+                        group: 1,
+                        tokens: 50,
+                    }),
+                )
+            };
+            prompter.prompt("s", &request, &[]).system.unwrap()
+        };
+        assert_eq!(system(Some(3), 0), system(Some(3), 1));
+        assert_ne!(system(Some(3), 0), system(Some(4), 0));
+        assert_ne!(system(Some(0), 0), system(None, 0));
     }
 
     #[test]

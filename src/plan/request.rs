@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::draw::{bucket, given_up, length, pick, shared, tenant};
 use super::seed::Draws;
-use crate::spec::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, ReplayRow};
+use crate::spec::{Bucket, Class, OutputLength, PrefixSharing, ReplayRow};
 use crate::unit::Nanos;
 
 /// Part of a stage that a request belongs to, by its `scheduled` instant.
@@ -25,7 +26,14 @@ pub struct PlannedRequest {
     pub number: u32,
     /// Index of the class in the workload.
     pub class: u32,
-    /// Input length in tokens, prefix included.
+    /// Number of the tenant that it belongs to, where the workload has tenants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<u32>,
+    /// Its place in a conversation, where the stage has conversations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Turn>,
+    /// Input length in tokens, prefix included; of a later turn, what its user says then, to which
+    /// the history comes on top.
     pub input_tokens: u32,
     /// Output length in tokens; the most there may be where it is natural.
     pub output_tokens: u32,
@@ -35,6 +43,15 @@ pub struct PlannedRequest {
     pub prefix: Option<Prefix>,
     /// How long after the send its client gives it up.
     pub cancel_after: Option<Nanos>,
+}
+
+/// The place of a request in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Turn {
+    /// The conversation's number in the stage.
+    pub conversation: u32,
+    /// Which of its turns, from 1.
+    pub number: u32,
 }
 
 /// A shared text.
@@ -64,11 +81,7 @@ impl PlannedRequest {
             output_length,
             ..
         } = &classes[class];
-        let bucket = match lengths.as_slice() {
-            [bucket] => bucket,
-            buckets => &buckets[pick(&mut draws, buckets, |bucket| bucket.weight)],
-        };
-        let Bucket { input, output, .. } = *bucket;
+        let Bucket { input, output, .. } = *bucket(&mut draws, lengths);
         let input_tokens = length(&mut draws, input);
         let output_tokens = length(&mut draws, output);
         let prefix = prefix.and_then(|sharing| shared(&mut draws, sharing));
@@ -78,6 +91,8 @@ impl PlannedRequest {
             phase,
             number,
             class: class as u32,
+            tenant: tenant(&mut draws, &classes[class]),
+            turn: None,
             input_tokens: input_tokens.max(least),
             output_tokens,
             output_length: *output_length,
@@ -109,6 +124,7 @@ impl PlannedRequest {
             phase,
             number,
             class: row.class,
+            turn: None,
             input_tokens: row.input_tokens,
             output_tokens: match class.output_length {
                 OutputLength::Pinned => row.output_tokens,
@@ -120,6 +136,8 @@ impl PlannedRequest {
                 .and_then(|sharing| shared(&mut draws, sharing))
                 .filter(fits),
             cancel_after: class.cancel.and_then(|cancel| given_up(&mut draws, cancel)),
+            // Drawn last, so that nothing else depends on whether there are any.
+            tenant: tenant(&mut draws, class),
         }
     }
 }
@@ -132,49 +150,10 @@ fn draws(seed: u64, stage: &str, phase: Phase, number: u32) -> Draws {
     Draws::new(&seed.to_string(), &purpose, u64::from(number))
 }
 
-fn shared(draws: &mut Draws, sharing: PrefixSharing) -> Option<Prefix> {
-    let (carries, group) = (draws.unit(), draws.below(u64::from(sharing.groups)));
-    (carries < sharing.share).then_some(Prefix {
-        group: group as u32,
-        tokens: sharing.tokens,
-    })
-}
-
-fn given_up(draws: &mut Draws, cancel: Cancel) -> Option<Nanos> {
-    (draws.unit() < cancel.share).then_some(cancel.after)
-}
-
-/// The index of one of these, by weight.
-fn pick<T>(draws: &mut Draws, among: &[T], weight: impl Fn(&T) -> f64) -> usize {
-    let total: f64 = among.iter().map(&weight).sum();
-    let mut rest = draws.unit() * total;
-    for (index, one) in among.iter().enumerate() {
-        rest -= weight(one);
-        if rest < 0.0 {
-            return index;
-        }
-    }
-    among.len() - 1
-}
-
-fn length(draws: &mut Draws, length: Length) -> u32 {
-    match length {
-        Length::Fixed(tokens) => tokens,
-        Length::Uniform { low, high } => low + draws.below(u64::from(high - low) + 1) as u32,
-        Length::Lognormal { p50, p95, max } => {
-            // The 95th percentile of the standard normal.
-            const Z95: f64 = 1.644_853_626_951_472_2;
-            let sigma = libm::log(p95 / p50) / Z95;
-            let tokens = p50 * libm::exp(sigma * draws.normal());
-            // `as` saturates, so a far tail cannot wrap.
-            (tokens.round() as u32).clamp(1, max)
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spec::{Cancel, Length, Tenants};
 
     fn class(name: &str, weight: f64, input: Length) -> Class {
         Class {
@@ -294,6 +273,26 @@ mod tests {
             assert_eq!(without, draw(std::slice::from_ref(&plain), n));
         }
         assert!((900..1100).contains(&cancelled), "{cancelled}");
+    }
+
+    #[test]
+    fn tenants_come_by_zipf_and_nothing_else_changes() {
+        let plain = class("a", 1.0, Length::Uniform { low: 1, high: 9 });
+        let mut shared = plain.clone();
+        shared.tenants = Some(Tenants::new(3, 1.0));
+        let mut requests = [0; 3];
+        for n in 0..5500 {
+            let request = draw(std::slice::from_ref(&shared), n);
+            requests[request.tenant.unwrap() as usize] += 1;
+            let without = PlannedRequest {
+                tenant: None,
+                ..request
+            };
+            assert_eq!(without, draw(std::slice::from_ref(&plain), n));
+        }
+        // 3,000, 1,500 and 1,000 in expectation.
+        assert!((2890..3110).contains(&requests[0]), "{requests:?}");
+        assert!((1400..1600).contains(&requests[1]), "{requests:?}");
     }
 
     #[test]

@@ -8,7 +8,9 @@ mod answer;
 mod calibrate;
 mod client;
 mod host;
+mod machine;
 mod queue;
+mod skew;
 
 use std::collections::BTreeMap;
 
@@ -16,7 +18,9 @@ pub use answer::{EngineAnswers, Seen};
 pub use calibrate::calibrate;
 pub use client::{ProbeClient, ProbeError};
 pub use host::host_pins;
+pub use machine::{CpuTicks, cpu_ticks, limits};
 pub use queue::drained;
+pub use skew::skew;
 
 use crate::provenance::{Observation, Pin, PinPath, Pins, Why};
 use crate::spec::Spec;

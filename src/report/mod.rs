@@ -7,13 +7,16 @@
 mod build;
 mod cells;
 mod conditions;
+pub mod doctor;
 mod engine;
 mod escape;
+mod fit;
 mod headline;
 pub mod json;
 pub mod markdown;
 mod model;
 mod outcomes;
+mod remarks;
 pub mod run;
 mod setup;
 mod span;

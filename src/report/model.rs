@@ -232,6 +232,8 @@ pub struct StageView {
     pub throughput: Text,
     /// How the client fared.
     pub client: Text,
+    /// What its figures can't show.
+    pub remarks: Vec<Text>,
     /// First error texts with their counts.
     pub errors: Vec<ErrorRow>,
 }

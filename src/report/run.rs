@@ -7,7 +7,7 @@ use crate::unit::scale::{self, Unit};
 
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
-use super::{conditions, outcomes, setup, words};
+use super::{conditions, outcomes, remarks, setup, words};
 
 /// Latency metrics that a report of one run shows, where they were measured.
 const LATENCIES: [Metric; 7] = [
@@ -154,6 +154,7 @@ fn stage_view(stage: &StageSummary, notes: &mut Notes) -> StageView {
         latencies,
         throughput: throughput(pooled),
         client: client(&stage.health),
+        remarks: remarks::stage(stage),
         errors: pooled
             .errors
             .iter()

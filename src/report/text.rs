@@ -202,6 +202,9 @@ impl Page {
             Tone::Faint,
             format!("  client      {}", stage.client.plain()),
         );
+        for text in &stage.remarks {
+            self.line(Tone::Faint, format!("  note        {}", text.plain()));
+        }
         if !stage.latencies.is_empty() {
             let header = ["latency", "n", "p50", "p90", "p95", "p99"];
             let mut table = table(header, &[1, 2, 3, 4, 5]);

@@ -5,5 +5,5 @@ mod stage;
 mod timeline;
 
 pub use record::{Outcome, OutcomeKind, RequestRecord, TimeoutPhase, TokenSource};
-pub use stage::{EngineQueue, StageEnd, StageObservation, StopReason};
+pub use stage::{ClockSkew, EngineQueue, StageEnd, StageObservation, StopReason};
 pub use timeline::{Absent, Timeline, WeightedGap};

@@ -15,6 +15,16 @@ pub struct RequestRecord {
     pub index: u32,
     /// Index of the class in the workload.
     pub class: u32,
+    /// Number of the tenant that it belongs to, where the workload has tenants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<u32>,
+    /// Its conversation in the stage, where the stage has conversations: warm-up and window number
+    /// theirs together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation: Option<u32>,
+    /// Which turn of the conversation, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<u32>,
     /// Warm-up or measured.
     pub phase: Phase,
     /// Input tokens that the plan wanted.
@@ -249,6 +259,9 @@ pub(crate) mod tests {
             stage: 0,
             index: 0,
             class: 0,
+            tenant: None,
+            conversation: None,
+            turn: None,
             phase: Phase::Measured,
             planned_input_tokens: 10,
             planned_output_tokens: 5,
@@ -282,6 +295,25 @@ pub(crate) mod tests {
             serde_json::from_str::<RequestRecord>(&json).unwrap(),
             record
         );
+    }
+
+    #[test]
+    fn a_record_from_before_conversations_loads_and_stays_as_it_was() {
+        let plain = record(Outcome::Completed);
+        let json = serde_json::to_string(&plain).unwrap();
+        for field in ["tenant", "conversation", "turn"] {
+            assert!(!json.contains(field), "{field} in {json}");
+        }
+        assert_eq!(serde_json::from_str::<RequestRecord>(&json).unwrap(), plain);
+        let turn = RequestRecord {
+            tenant: Some(3),
+            conversation: Some(17),
+            turn: Some(2),
+            ..plain
+        };
+        let json = serde_json::to_string(&turn).unwrap();
+        assert!(json.contains(r#""tenant":3,"conversation":17,"turn":2"#));
+        assert_eq!(serde_json::from_str::<RequestRecord>(&json).unwrap(), turn);
     }
 
     #[test]

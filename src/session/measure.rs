@@ -13,7 +13,7 @@ use crate::archive::{RecordWriter, save_run};
 use crate::load::{Appointment, Endpoint, LoadEvent, Stop};
 use crate::metric::DEFINITION;
 use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt, Share};
-use crate::probe::{Observed, ProbeClient, ProbeError, calibrate};
+use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, skew};
 use crate::provenance::Pins;
 use crate::spec::Spec;
 use crate::summary::{ClientStamp, RUN_FORMAT, Run, RunEnd, ShardStamp, Side, SpecStamp};
@@ -207,6 +207,10 @@ impl Sitting {
             end,
             elapsed_s: 0.0,
         };
+        let clock = match &self.shard {
+            Some(_) => skew(replicas.first()).await,
+            None => None,
+        };
         if loaded.end == RunEnd::Complete {
             let prompter = Prompter::new(seed, salt.clone(), calibration);
             let from = Source {
@@ -221,6 +225,7 @@ impl Sitting {
             index: part.share.index(),
             count: part.share.count(),
             start_at: part.start_at.clone(),
+            clock,
             observations: loaded.observations,
         });
         let (pair, side) = name.place.unzip();

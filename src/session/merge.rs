@@ -172,7 +172,7 @@ mod tests {
     use crate::compare::synthetic;
     use crate::diag::Source as Text;
     use crate::plan::{Phase, Plan, Share};
-    use crate::sample::{Outcome, StageEnd, TokenSource};
+    use crate::sample::{ClockSkew, Outcome, StageEnd, TokenSource};
     use crate::summary::{InvalidReason, ShardStamp};
 
     const SPEC: &str = "\
@@ -288,6 +288,10 @@ gate:
             index: share.index(),
             count: share.count(),
             start_at: "2026-11-29T19:12:00.000Z".to_owned(),
+            clock: Some(ClockSkew {
+                least_s: -1.9,
+                most_s: 0.2,
+            }),
             observations,
         });
         Shard { run, records: path }
@@ -350,6 +354,16 @@ gate:
                 stamp.observations[1].window_end = Nanos::from_secs(99);
             }),
             "windows",
+        );
+        says(
+            refused(&|shards| {
+                let stamp = shards[2].run.shard.as_mut().unwrap();
+                stamp.clock = Some(ClockSkew {
+                    least_s: 1.5,
+                    most_s: 3.6,
+                });
+            }),
+            "clock of shard `x-3of3` was at least 1.3 s ahead",
         );
         says(
             refused(&|shards| shards[1].records = shards[0].records.clone()),

@@ -4,6 +4,8 @@
 //! load, summary and archive come, and nothing about what a run means.
 
 mod error;
+mod headroom;
+mod look;
 mod measure;
 mod merge;
 mod replicas;
@@ -11,6 +13,8 @@ mod stages;
 mod target;
 
 pub use error::MeasureError;
+pub use headroom::{Effort, HeadroomError, Site, measure_headroom};
+pub use look::look;
 pub use measure::{Measured, Part, RunName, Sitting};
 pub use merge::{MergeFailure, Shard, merge};
 pub use target::{RunningTarget, TargetError};

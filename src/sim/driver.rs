@@ -15,6 +15,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::clock::Clock;
 use super::engine::{Engine, Facts, Job, Step};
+use super::fault::Faults;
 use super::metrics::Metrics;
 use crate::unit::Nanos;
 
@@ -45,6 +46,7 @@ impl Driver {
     /// Starts the thread.
     pub(super) fn start(
         engine: Engine,
+        faults: &Faults,
         clock: Clock,
         metrics: Arc<Mutex<Metrics>>,
     ) -> io::Result<Self> {
@@ -57,6 +59,8 @@ impl Driver {
             inbox,
             waiting: Arc::clone(&waiting),
             clients: HashMap::new(),
+            submitted: 0,
+            freeze: faults.freeze_after.map(|after| (after, faults.freeze_for)),
         };
         std::thread::Builder::new()
             .name("sim-engine".to_owned())
@@ -104,6 +108,9 @@ struct Loop {
     inbox: Receiver<Command>,
     waiting: Arc<AtomicUsize>,
     clients: HashMap<u64, UnboundedSender<Delivery>>,
+    submitted: u32,
+    /// After how many jobs the engine freezes, and how long; until it has.
+    freeze: Option<(NonZeroU32, Nanos)>,
 }
 
 impl Loop {
@@ -140,6 +147,13 @@ impl Loop {
                 Command::Submit(job, client) => {
                     self.clients.insert(job.id, client);
                     self.engine.submit(job);
+                    self.submitted += 1;
+                    if let Some((_, span)) = self
+                        .freeze
+                        .take_if(|(after, _)| self.submitted >= after.get())
+                    {
+                        self.engine.freeze(span);
+                    }
                 }
                 Command::Cancel(id) => {
                     self.clients.remove(&id);

@@ -177,6 +177,12 @@ impl Engine {
         self.waiting.insert(at, sequence);
     }
 
+    /// Does nothing for a while, from the start of the next step on.
+    pub fn freeze(&mut self, span: Nanos) {
+        let next = self.waiting.front().filter(|_| self.running.is_empty());
+        self.now = next.map_or(self.now, |job| self.now.max(job.arrival)) + span;
+    }
+
     /// Drops a job, wherever it is. Tells whether it had been scheduled before; `None` where the
     /// engine does not hold it.
     pub fn cancel(&mut self, id: u64) -> Option<bool> {

@@ -49,6 +49,26 @@ fn ends(steps: &[Step], id: u64) -> Vec<Nanos> {
 }
 
 #[test]
+fn a_frozen_engine_does_nothing_for_a_while_and_then_goes_on() {
+    let ends = |freeze: Option<u64>| {
+        let mut engine = Engine::new(TEST, Slower::default(), 0);
+        engine.submit(job(1, 0, 10, 3));
+        let first = engine.step().unwrap().end;
+        if let Some(millis) = freeze {
+            engine.freeze(Nanos::from_millis(millis));
+        }
+        (
+            first,
+            engine.step().unwrap().end,
+            engine.step().unwrap().end,
+        )
+    };
+    let (first, second, third) = ends(None);
+    let late = Nanos::from_secs(2);
+    assert_eq!(ends(Some(2000)), (first, second + late, third + late));
+}
+
+#[test]
 fn steps_take_what_the_formula_says() {
     let mut engine = engine(TEST);
     engine.submit(job(1, 50, 100, 3));

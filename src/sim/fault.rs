@@ -149,6 +149,10 @@ pub struct Faults {
     pub queue_limit: Option<NonZeroU32>,
     /// When the server dies.
     pub die_after: Option<DieAfter>,
+    /// The engine freezes once, with the acceptance of that many requests.
+    pub freeze_after: Option<NonZeroU32>,
+    /// How long it freezes.
+    pub freeze_for: Nanos,
 }
 
 impl Default for Faults {
@@ -158,6 +162,8 @@ impl Default for Faults {
             stall_for: Nanos::from_millis(500),
             queue_limit: None,
             die_after: None,
+            freeze_after: None,
+            freeze_for: Nanos::from_secs(2),
         }
     }
 }

@@ -116,6 +116,7 @@ impl SimOptions {
             ("--slower", self.slower.all > 0.0),
             ("--queue-limit", self.faults.queue_limit.is_some()),
             ("--stall-share", self.faults.shares.stall() > 0.0),
+            ("--freeze-after", self.faults.freeze_after.is_some()),
         ];
         match needs_engine.iter().find(|(_, wanted)| *wanted) {
             Some((flag, _)) if self.profile.constants.is_none() => Err(SimError::NoEngine {
@@ -162,6 +163,13 @@ impl fmt::Display for SimOptions {
         }
         if let Some(after) = faults.die_after {
             write!(f, " --die-after {after}")?;
+        }
+        if let Some(after) = faults.freeze_after {
+            write!(
+                f,
+                " --freeze-after {after} --freeze-for {}",
+                faults.freeze_for
+            )?;
         }
         let shape = &self.shape;
         if shape.tokens_per_chunk > NonZeroU32::MIN {

@@ -75,7 +75,7 @@ pub struct Profile {
 }
 
 /// Every profile, in the order in which they are listed.
-pub static PROFILES: [Profile; 4] = [
+pub static PROFILES: [Profile; 5] = [
     // 16 GB of weights at 3.35 TB/s take 4.8 ms; 128 KiB of KV cache a token at 2 TB/s take 65 ns;
     // 52 GB of cache left beside the weights hold 400,000 tokens.
     Profile {
@@ -145,6 +145,27 @@ pub static PROFILES: [Profile; 4] = [
             token_budget: 128,
             block_size: 16,
             kv_blocks: 512,
+        }),
+    },
+    // Sequences cost nothing, so the pace holds for as many streams as the machine can write to.
+    Profile {
+        name: "paced",
+        description: "a token every 10 ms to each stream, however many: to load a client steadily",
+        model: "sim/paced",
+        max_model_len: 4096,
+        assumed: true,
+        constants: Some(Constants {
+            cost: StepCost {
+                base: Nanos::new(10_000_000),
+                per_sequence: Nanos::ZERO,
+                per_prefill_token: Nanos::ZERO,
+                per_kv_token: Nanos::ZERO,
+            },
+            noise: NoiseLevel::NONE,
+            max_num_seqs: 16_384,
+            token_budget: 1 << 21,
+            block_size: 16,
+            kv_blocks: 1 << 18,
         }),
     },
     Profile {

@@ -154,7 +154,8 @@ impl Server {
             None => None,
             Some(constants) => {
                 let engine = Engine::new(constants, options.sim.slower, options.sim.seed);
-                let driver = Driver::start(engine, clock, Arc::clone(&metrics));
+                let driver =
+                    Driver::start(engine, &options.sim.faults, clock, Arc::clone(&metrics));
                 Some(driver.map_err(|source| SimError::Thread { source })?)
             }
         };

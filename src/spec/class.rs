@@ -1,8 +1,12 @@
 //! One kind of request: how long, what is shared, what is good.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::model::Slo;
+use super::tenants::Tenants;
+use super::think::Think;
 use crate::ident::Name;
 use crate::unit::Nanos;
 
@@ -11,7 +15,8 @@ use crate::unit::Nanos;
 pub struct Class {
     /// The class's name.
     pub name: Name,
-    /// Its share of requests is its weight over the sum of weights; above zero.
+    /// Its share of conversations is its weight over the sum of weights; a request that stands alone
+    /// is one. Above zero.
     pub weight: f64,
     /// The lengths; at least one bucket.
     pub lengths: Vec<Bucket>,
@@ -21,6 +26,15 @@ pub struct Class {
     pub prefix: Option<PrefixSharing>,
     /// Requests that their client gives up.
     pub cancel: Option<Cancel>,
+    /// How its conversations go; `None` where each request stands alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turns: Option<Turns>,
+    /// Whose requests they are; `None` where nobody asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tenants: Option<Tenants>,
+    /// Extra fields of its requests' bodies, which come before those of the whole spec.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub request: BTreeMap<String, serde_json::Value>,
     /// Per-request limits; empty where the class has none.
     pub slo: Slo,
 }
@@ -39,6 +53,9 @@ impl Class {
             output_length: OutputLength::Pinned,
             prefix: None,
             cancel: None,
+            turns: None,
+            tenants: None,
+            request: BTreeMap::new(),
             slo: Slo::new(),
         }
     }
@@ -48,6 +65,11 @@ impl Class {
         let total: f64 = self.lengths.iter().map(|bucket| bucket.weight).sum();
         let weighted = |bucket: &Bucket| bucket.weight * bucket.output.mean();
         self.lengths.iter().map(weighted).sum::<f64>() / total
+    }
+
+    /// Requests of a conversation on average; one where each request stands alone.
+    pub fn mean_turns(&self) -> f64 {
+        self.turns.map_or(1.0, |turns| turns.count.mean())
     }
 
     /// The largest output length that can be drawn, in tokens.
@@ -143,6 +165,18 @@ pub struct PrefixSharing {
 impl PrefixSharing {
     /// Tokens that a request has beyond its shared prefix at the least, so that it stays distinct.
     pub const BEYOND: u32 = 16;
+}
+
+/// Conversations: requests of one user whose history each later one carries.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Turns {
+    /// How many turns; at least one.
+    pub count: Length,
+    /// From the end of an answer to the next turn; `None` leaves it to the stage.
+    pub think: Option<Think>,
+    /// Tokens that the model takes, where they are pinned: a conversation ends before the turn that
+    /// would not fit.
+    pub room: Option<u32>,
 }
 
 /// Some clients go away before they have their whole answer.

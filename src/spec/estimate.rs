@@ -25,12 +25,20 @@ impl Class {
 
 impl Workload {
     /// Share of requests that a class has, from 0 to 1; 0 for a class that is not there.
+    ///
+    /// Weights are of conversations: of two equal ones, one with 3 turns has 75 % of the requests.
     pub fn share(&self, class: &str) -> f64 {
-        let total: f64 = self.classes.iter().map(|class| class.weight).sum();
+        let requests = |class: &Class| class.weight * class.mean_turns();
+        let total: f64 = self.classes.iter().map(requests).sum();
         self.classes
             .iter()
             .find(|candidate| candidate.name.as_str() == class)
-            .map_or(0.0, |class| class.weight / total)
+            .map_or(0.0, |class| requests(class) / total)
+    }
+
+    /// Whether any class has conversations.
+    pub fn has_conversations(&self) -> bool {
+        self.classes.iter().any(|class| class.turns.is_some())
     }
 
     /// Mean latency of requests that just keep their SLO; 10 s for a class without one.
@@ -111,7 +119,7 @@ impl Stage {
         let requests = f64::from(self.warmup.requests);
         let seconds = match &self.arrival {
             Arrival::Closed { users, think, .. } => {
-                requests * (latency + *think).as_secs_f64() / f64::from(*users)
+                requests * (latency + think.mean()).as_secs_f64() / f64::from(*users)
             }
             Arrival::Open { profile, .. } => requests / profile.first().get(),
             Arrival::Trace(replay) => requests / replay.mean_rate(),
@@ -124,9 +132,9 @@ impl Stage {
         match (self.extent, &self.arrival) {
             (_, Arrival::Trace(replay)) => replay.span,
             (Extent::Duration(window), _) => window,
-            (Extent::Requests(requests), Arrival::Closed { users, think, .. }) => {
-                bounded(f64::from(requests) * (latency + *think).as_secs_f64() / f64::from(*users))
-            }
+            (Extent::Requests(requests), Arrival::Closed { users, think, .. }) => bounded(
+                f64::from(requests) * (latency + think.mean()).as_secs_f64() / f64::from(*users),
+            ),
             (Extent::Requests(requests), Arrival::Open { profile, .. }) => {
                 bounded(profile.window(f64::from(requests)))
             }
@@ -164,7 +172,7 @@ fn bounded(seconds: f64) -> Nanos {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{ArrivalProcess, Length, RateProfile, Slo, Warmup};
+    use crate::spec::{ArrivalProcess, Length, RateProfile, Slo, Think, Turns, Warmup};
     use crate::unit::Rps;
 
     fn class(name: &str, weight: f64, slo: &[(SloClause, u64)]) -> Class {
@@ -200,6 +208,22 @@ mod tests {
     }
 
     #[test]
+    fn a_conversations_turns_are_all_requests_of_its_class() {
+        let mut talk = class("talk", 1.0, &[]);
+        talk.turns = Some(Turns {
+            count: Length::Uniform { low: 1, high: 5 },
+            think: None,
+            room: None,
+        });
+        let workload = Workload {
+            seed: 0,
+            classes: vec![talk, class("single", 1.0, &[])],
+        };
+        assert!((workload.share("talk") - 0.75).abs() < 1e-12);
+        assert!((workload.share("single") - 0.25).abs() < 1e-12);
+    }
+
+    #[test]
     fn a_stage_knows_its_requests_and_time() {
         let mut stage = Stage {
             name: "steady".to_owned(),
@@ -223,7 +247,7 @@ mod tests {
         stage.arrival = Arrival::Closed {
             users: 4,
             ramp: None,
-            think: Nanos::ZERO,
+            think: Think::NONE,
         };
         assert_eq!(stage.expected_requests(), None);
         assert_eq!(

@@ -18,6 +18,8 @@ mod node;
 mod rate;
 mod replay;
 mod select;
+mod tenants;
+mod think;
 mod values;
 mod variables;
 mod yaml;
@@ -29,7 +31,7 @@ mod tests;
 
 use crate::diag::{Diagnostic, Source};
 
-pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing};
+pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Turns};
 pub use connection::{Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection};
 pub use limit::{Limit, LimitText};
 pub use lower::{base_url, looks};
@@ -40,6 +42,8 @@ pub use model::{
 pub use rate::RateProfile;
 pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp, TraceAsk, TraceText, Traces};
 pub use select::SelectError;
+pub use tenants::Tenants;
+pub use think::Think;
 
 /// This version, which `requires` in a spec is held against.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -9,6 +9,7 @@ use super::connection::{TargetConnection, Wire};
 use super::limit::Limit;
 use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
+use super::think::Think;
 use crate::ident::{Digest, Name};
 use crate::metric::Cell;
 use crate::provenance::{Declared, PinPath};
@@ -234,7 +235,7 @@ pub enum Arrival {
         /// request's latency.
         ramp: Option<Nanos>,
         /// From the end of an answer to its user's next request.
-        think: Nanos,
+        think: Think,
     },
     /// By the clock, whatever the server does.
     Open {

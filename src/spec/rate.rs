@@ -9,6 +9,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::model::{Arrival, ArrivalProcess};
+use super::think::Think;
 use crate::unit::{Nanos, Rps, scale};
 
 /// How the rate of an open-loop stage runs over its window.
@@ -201,7 +202,7 @@ impl fmt::Display for Arrival {
                 let plural = if *users == 1 { "" } else { "s" };
                 write!(f, "closed, {} user{plural}", scale::count((*users).into()))?;
                 match *think {
-                    Nanos::ZERO => Ok(()),
+                    Think::NONE => Ok(()),
                     think => write!(f, " thinking {think}"),
                 }
             }

@@ -231,7 +231,7 @@ fn everything_written_is_read() {
     let burn = Arrival::Closed {
         users: 2,
         ramp: Some(Nanos::from_millis(500)),
-        think: Nanos::ZERO,
+        think: Think::NONE,
     };
     assert_eq!(spec.stages[0].arrival, burn);
     assert_eq!(spec.stages[0].in_flight, 2);

@@ -42,6 +42,18 @@ pub enum MergeError {
         /// Another's.
         other: String,
     },
+    /// Shards that did not begin together.
+    #[error(
+        "the clock of shard `{ahead}` was at least {offset} s ahead of that of `{behind}`, so they did not begin together; set the clocks (NTP) and run all of them again"
+    )]
+    Clocks {
+        /// Seconds.
+        offset: String,
+        /// A run's id.
+        ahead: String,
+        /// Another's.
+        behind: String,
+    },
     /// Shards of one run that did not measure the same thing.
     #[error(
         "shards `{first}` and `{other}` did not measure the same: they differ in {what}; run all of them again"
@@ -55,6 +67,9 @@ pub enum MergeError {
         other: String,
     },
 }
+
+/// Seconds that are beyond doubt an offset between two clocks.
+const OFFSET: f64 = 0.25;
 
 /// Checks that these are all shards of one run, and puts them into order.
 pub fn same_run(mut shards: Vec<Run>) -> Result<Vec<Run>, MergeError> {
@@ -100,6 +115,9 @@ pub fn same_run(mut shards: Vec<Run>) -> Result<Vec<Run>, MergeError> {
             return Err(MergeError::Apart { what, first, other });
         }
     }
+    if let Some(error) = clocks(&shards) {
+        return Err(error);
+    }
     let all = shards.first().map_or(0, count).min(1000);
     let missing: Vec<u32> = (1..=all)
         .filter(|wanted| !shards.iter().any(|run| index(run) == *wanted))
@@ -112,6 +130,28 @@ pub fn same_run(mut shards: Vec<Run>) -> Result<Vec<Run>, MergeError> {
             count: all,
         })
     }
+}
+
+/// Two shards whose clocks cannot have shown the same time, by the one that both asked.
+fn clocks(shards: &[Run]) -> Option<MergeError> {
+    let each = || {
+        let stamped = shards
+            .iter()
+            .filter_map(|run| Some((run, run.shard.as_ref()?.clock?)));
+        stamped.collect::<Vec<_>>()
+    };
+    let ahead = each()
+        .into_iter()
+        .max_by(|a, b| a.1.least_s.total_cmp(&b.1.least_s))?;
+    let behind = each()
+        .into_iter()
+        .min_by(|a, b| a.1.most_s.total_cmp(&b.1.most_s))?;
+    let offset = ahead.1.least_s - behind.1.most_s;
+    (offset > OFFSET).then(|| MergeError::Clocks {
+        offset: format!("{offset:.1}"),
+        ahead: ahead.0.id.clone(),
+        behind: behind.0.id.clone(),
+    })
 }
 
 /// What two shards of one run saw differently of the target, where that may not be.
@@ -231,6 +271,7 @@ pub fn merge_runs(shards: &[Run], id: String, mut stages: Vec<StageSummary>) -> 
                 index,
                 id: run.id.clone(),
                 client: run.client.clone(),
+                clock: run.shard.as_ref().and_then(|shard| shard.clock),
                 health: run
                     .stages
                     .iter()

@@ -71,6 +71,9 @@ pub(super) fn request(index: u32, at: u64, outcome: Outcome) -> RequestRecord {
         stage: 0,
         index,
         class: 0,
+        tenant: None,
+        conversation: None,
+        turn: None,
         phase: if at < 10_000 {
             Phase::Warmup
         } else {

@@ -8,7 +8,10 @@ mod lenient;
 pub mod prometheus;
 mod repeat;
 pub mod request;
+mod spoken;
 pub mod sse;
 mod stream;
+mod transcript;
 
 pub use stream::{Answer, End, Feed, Observed};
+pub use transcript::Transcript;

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::plan::Prompt;
+use super::transcript::Transcript;
+use crate::plan::PlannedRequest;
 use crate::spec::{Api, OutputLength};
 
 /// What all requests of a run share, written once.
 #[derive(Debug, Clone)]
 pub struct RequestTemplate {
     api: Api,
-    /// The body's constant fields without the closing brace.
+    fields: Map<String, Value>,
+    /// Those constant fields without the closing brace.
     head: Vec<u8>,
     /// What pins the output length, beside its number.
     pin: &'static [u8],
@@ -39,11 +41,20 @@ impl RequestTemplate {
                 json!({"include_usage": true, "continuous_usage_stats": true}),
             );
         }
-        let pin: &[u8] = if extra.contains_key("ignore_eos") {
-            b""
-        } else {
-            b",\"ignore_eos\":true"
-        };
+        Self {
+            api,
+            head: Vec::new(),
+            fields,
+            pin: b",\"ignore_eos\":true",
+            streams,
+        }
+        .with(extra)
+    }
+
+    /// The same with these extra fields, which replace those that are there already.
+    #[must_use]
+    pub fn with(&self, extra: &BTreeMap<String, Value>) -> Self {
+        let mut fields = self.fields.clone();
         for (name, value) in extra {
             if PLANNED_FIELDS.contains(&name.as_str()) || name == "stream" {
             } else if value.is_null() {
@@ -52,13 +63,19 @@ impl RequestTemplate {
                 fields.insert(name.clone(), value.clone());
             }
         }
-        let mut head = Value::Object(fields).to_string().into_bytes();
+        let mut head = Value::Object(fields.clone()).to_string().into_bytes();
         head.pop();
+        let pin: &[u8] = if extra.contains_key("ignore_eos") {
+            b""
+        } else {
+            self.pin
+        };
         Self {
-            api,
+            api: self.api,
+            fields,
             head,
             pin,
-            streams,
+            streams: self.streams,
         }
     }
 
@@ -72,51 +89,28 @@ impl RequestTemplate {
         self.streams
     }
 
-    /// The body of one request. A shared prefix is the system message of a chat, and precedes the
-    /// prompt of a completion.
-    pub fn body(&self, prompt: &Prompt, max_tokens: u32, output_length: OutputLength) -> Vec<u8> {
-        let system = prompt.system.as_deref();
-        let text = system.map_or(0, str::len) + prompt.user.len();
-        // Plain words need no escapes; the rest is field names and a number.
-        let mut body = Vec::with_capacity(self.head.len() + text + 128);
+    /// The body of one request; a tenant is its `user`.
+    pub fn body(&self, transcript: &Transcript, planned: &PlannedRequest) -> Vec<u8> {
+        let mut body = Vec::with_capacity(self.head.len() + transcript.len() + 96);
         body.extend_from_slice(&self.head);
-        match self.api {
-            Api::Chat => {
-                body.extend_from_slice(b",\"messages\":[");
-                if let Some(system) = system {
-                    body.extend_from_slice(b"{\"role\":\"system\",\"content\":");
-                    write_string(&mut body, system);
-                    body.extend_from_slice(b"},");
-                }
-                body.extend_from_slice(b"{\"role\":\"user\",\"content\":");
-                write_string(&mut body, &prompt.user);
-                body.extend_from_slice(b"}]");
-            }
-            Api::Completions => {
-                body.extend_from_slice(b",\"prompt\":");
-                match system {
-                    Some(system) => write_string(&mut body, &format!("{system} {}", prompt.user)),
-                    None => write_string(&mut body, &prompt.user),
-                }
-            }
-        }
+        transcript.write(&mut body);
         body.extend_from_slice(b",\"max_tokens\":");
-        body.extend_from_slice(max_tokens.to_string().as_bytes());
-        if output_length == OutputLength::Pinned {
+        body.extend_from_slice(planned.output_tokens.to_string().as_bytes());
+        if planned.output_length == OutputLength::Pinned {
             body.extend_from_slice(self.pin);
+        }
+        if let Some(tenant) = planned.tenant {
+            body.extend_from_slice(format!(",\"user\":\"tenant-{tenant}\"").as_bytes());
         }
         body.push(b'}');
         body
     }
 }
 
-fn write_string(body: &mut Vec<u8>, text: &str) {
-    serde_json::to_writer(body, text).expect("a string has a JSON form and a vector takes it");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::{Phase, Prompt};
 
     fn prompt(system: Option<&str>) -> Prompt {
         Prompt {
@@ -125,8 +119,27 @@ mod tests {
         }
     }
 
+    fn planned(output_length: OutputLength) -> PlannedRequest {
+        PlannedRequest {
+            phase: Phase::Measured,
+            number: 0,
+            class: 0,
+            tenant: None,
+            turn: None,
+            input_tokens: 10,
+            output_tokens: 24,
+            output_length,
+            prefix: None,
+            cancel_after: None,
+        }
+    }
+
+    fn first(template: &RequestTemplate, system: Option<&str>) -> Transcript {
+        Transcript::new(template.api(), &prompt(system))
+    }
+
     fn parsed(template: &RequestTemplate, system: Option<&str>) -> Value {
-        let body = template.body(&prompt(system), 24, OutputLength::Pinned);
+        let body = template.body(&first(template, system), &planned(OutputLength::Pinned));
         serde_json::from_slice(&body).unwrap()
     }
 
@@ -152,7 +165,7 @@ mod tests {
     #[test]
     fn a_natural_length_is_only_bounded() {
         let template = RequestTemplate::new(Api::Chat, "tiny", &BTreeMap::new());
-        let body = template.body(&prompt(None), 24, OutputLength::Natural);
+        let body = template.body(&first(&template, None), &planned(OutputLength::Natural));
         let body: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(
             (&body["max_tokens"], body.get("ignore_eos")),
@@ -166,6 +179,30 @@ mod tests {
         assert_eq!(parsed(&template, Some("a"))["prompt"], "a say \"ü\"\n");
         assert_eq!(parsed(&template, None)["prompt"], "say \"ü\"\n");
         assert!(parsed(&template, None).get("messages").is_none());
+    }
+
+    #[test]
+    fn a_later_turn_carries_what_was_said() {
+        let template = RequestTemplate::new(Api::Chat, "tiny", &BTreeMap::new());
+        let mut transcript = first(&template, Some("be brief"));
+        transcript.follow("\"ü\"\t", "and now?");
+        let body = template.body(&transcript, &planned(OutputLength::Pinned));
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(
+            body["messages"],
+            json!([
+                {"role": "system", "content": "be brief"},
+                {"role": "user", "content": "say \"ü\"\n"},
+                {"role": "assistant", "content": "\"ü\"\t"},
+                {"role": "user", "content": "and now?"},
+            ])
+        );
+        let template = RequestTemplate::new(Api::Completions, "tiny", &BTreeMap::new());
+        let mut transcript = first(&template, Some("be brief"));
+        transcript.follow(" ü.", "and now?");
+        let body = template.body(&transcript, &planned(OutputLength::Pinned));
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["prompt"], "be brief say \"ü\"\n ü.\nand now?");
     }
 
     #[test]
@@ -192,6 +229,39 @@ mod tests {
                 "temperature": 0,
                 "max_tokens": 24,
             })
+        );
+    }
+
+    #[test]
+    fn a_class_has_fields_of_its_own_and_tenants_a_name() {
+        let fields = |fields: &[(&str, Value)]| -> BTreeMap<String, Value> {
+            let owned = fields
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()));
+            owned.collect()
+        };
+        let all = fields(&[("temperature", json!(0)), ("top_p", json!(0.9))]);
+        let own = fields(&[
+            ("temperature", json!(0.7)),
+            ("top_p", json!(null)),
+            ("chat_template_kwargs", json!({"enable_thinking": false})),
+        ]);
+        let template = RequestTemplate::new(Api::Chat, "tiny", &all).with(&own);
+        let tenant = PlannedRequest {
+            tenant: Some(3),
+            ..planned(OutputLength::Pinned)
+        };
+        let body = template.body(&first(&template, None), &tenant);
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["temperature"], json!(0.7));
+        assert_eq!(body.get("top_p"), None);
+        assert_eq!(
+            body["chat_template_kwargs"],
+            json!({"enable_thinking": false})
+        );
+        assert_eq!(
+            (&body["user"], &body["ignore_eos"]),
+            (&json!("tenant-3"), &json!(true))
         );
     }
 }

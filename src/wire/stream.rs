@@ -2,6 +2,7 @@
 
 use super::chunk::{Chunk, FinishReason, TokenKind, Usage, error_text};
 use super::repeat::Repeat;
+use super::spoken::spoken;
 use super::sse::{Event, MAX_BYTES, Parser};
 use crate::sample::{Outcome, TimeoutPhase, TokenSource};
 use crate::unit::Nanos;
@@ -33,6 +34,10 @@ struct Seen {
     failure: Option<Failure>,
     bytes: u64,
     repeat: Repeat,
+    /// Token-bearing events before the first that is no reasoning.
+    reasoning_events: usize,
+    /// The text so far, where it is wanted.
+    said: Option<String>,
 }
 
 #[derive(Debug)]
@@ -88,6 +93,10 @@ pub struct Observed {
     pub cached_tokens: Option<u32>,
     /// Bytes of the body.
     pub bytes: u64,
+    /// Token-bearing events before the first that is no reasoning.
+    pub reasoning_events: usize,
+    /// What the answer says, without reasoning and tool calls; `None` where nobody asked.
+    pub said: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
     /// The server's or the client stack's words, neither cut nor masked.
@@ -115,6 +124,21 @@ impl Answer {
             body: Body::Whole(Vec::new()),
             seen: Seen::default(),
         }
+    }
+
+    /// The same answer as one JSON body, which is what came instead of a stream.
+    #[must_use]
+    pub fn as_whole(&self) -> Self {
+        let mut whole = Self::whole();
+        whole.seen.said.clone_from(&self.seen.said);
+        whole
+    }
+
+    /// The same, that keeps its text too.
+    #[must_use]
+    pub fn heard(mut self) -> Self {
+        self.seen.said = Some(String::new());
+        self
     }
 
     /// Takes what one read gave.
@@ -215,6 +239,8 @@ impl Answer {
             input_tokens: seen.usage.input,
             cached_tokens: seen.usage.cached,
             bytes: seen.bytes,
+            reasoning_events: seen.reasoning_events,
+            said: seen.said,
             outcome,
             error,
         }
@@ -241,11 +267,16 @@ impl Seen {
         self.events.push(at);
         if tokens == TokenKind::Answer {
             self.first_answer.get_or_insert(at);
+        } else if self.first_answer.is_none() {
+            self.reasoning_events += 1;
         }
     }
 
     /// Takes one chunk but for the instant of its tokens, whose kind it returns.
     fn chunk(&mut self, at: Nanos, json: &[u8]) -> Option<TokenKind> {
+        if let Some(said) = &mut self.said {
+            said.push_str(&spoken(json));
+        }
         if let Some(chunk) = self.repeat.chunk(json) {
             return chunk.tokens;
         }

@@ -2,10 +2,11 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["demo"],
     &["check"],
+    &["doctor"],
     &["run"],
     &["merge"],
     &["ab"],

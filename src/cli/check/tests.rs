@@ -36,6 +36,7 @@ fn the_size_reads_well() {
         "arrivals",
         "no-gate",
         "trace",
+        "conversations",
     ] {
         let (spec, plan) = fixture(name);
         insta::assert_snapshot!(name, describe(&spec, &plan));

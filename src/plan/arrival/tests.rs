@@ -3,7 +3,7 @@
 use super::*;
 use statrs::distribution::{ContinuousCDF as _, Exp, Gamma};
 
-use crate::spec::{Arrival, Warmup};
+use crate::spec::{Arrival, Think, Warmup};
 use crate::unit::Rps;
 
 fn stage(extent: Extent, warmup: Warmup) -> Stage {
@@ -12,7 +12,7 @@ fn stage(extent: Extent, warmup: Warmup) -> Stage {
         arrival: Arrival::Closed {
             users: 1,
             ramp: None,
-            think: Nanos::ZERO,
+            think: Think::NONE,
         },
         extent,
         warmup,
@@ -40,7 +40,7 @@ const NO_WARMUP: Warmup = Warmup {
 #[test]
 fn constant_arrivals_are_evenly_spaced() {
     let stage = stage(Extent::Duration(Nanos::from_secs(1)), NO_WARMUP);
-    let schedule = Schedule::new(1, &stage, rate(4.0), ArrivalProcess::Constant);
+    let schedule = Schedule::new(1, &stage, (rate(4.0), 1.0), ArrivalProcess::Constant);
     assert_eq!(
         schedule.measured,
         [0, 250, 500, 750].map(Nanos::from_millis)
@@ -51,7 +51,7 @@ fn constant_arrivals_are_evenly_spaced() {
 #[test]
 fn poisson_arrivals_have_the_rate_and_exponential_gaps() {
     let stage = stage(Extent::Duration(Nanos::from_secs(1000)), NO_WARMUP);
-    let schedule = Schedule::new(1, &stage, rate(10.0), ArrivalProcess::Poisson);
+    let schedule = Schedule::new(1, &stage, (rate(10.0), 1.0), ArrivalProcess::Poisson);
     let n = schedule.measured.len() as f64;
     assert!((n - 10_000.0).abs() < 300.0, "{n}");
     let gaps: Vec<f64> = schedule
@@ -74,7 +74,7 @@ fn a_stage_by_requests_has_exactly_so_many() {
             duration: Nanos::ZERO,
         },
     );
-    let schedule = Schedule::new(1, &stage, rate(50.0), ArrivalProcess::Poisson);
+    let schedule = Schedule::new(1, &stage, (rate(50.0), 1.0), ArrivalProcess::Poisson);
     assert_eq!(schedule.measured.len(), 500);
     assert_eq!(schedule.window_start, Nanos::from_millis(400));
     assert_eq!(schedule.window_end, Nanos::from_millis(10_400));
@@ -90,7 +90,7 @@ fn the_warmup_lasts_as_long_as_its_longer_part() {
         duration: Nanos::from_secs(3),
     };
     let stage = stage(Extent::Requests(10), warmup);
-    let schedule = Schedule::new(1, &stage, rate(50.0), ArrivalProcess::Constant);
+    let schedule = Schedule::new(1, &stage, (rate(50.0), 1.0), ArrivalProcess::Constant);
     assert_eq!(schedule.window_start, Nanos::from_secs(3));
     assert_eq!(schedule.warmup.len(), 150);
 }
@@ -130,7 +130,8 @@ fn gaps_have_their_distribution() {
         Extent::Requests(4000),
     ];
     for extent in extents {
-        let schedule = |process| Schedule::new(3, &stage(extent, NO_WARMUP), rate(10.0), process);
+        let schedule =
+            |process| Schedule::new(3, &stage(extent, NO_WARMUP), (rate(10.0), 1.0), process);
         let poisson = gaps(&seconds(&schedule(ArrivalProcess::Poisson)));
         let exponential = Exp::new(10.0).unwrap();
         let other = Gamma::new(0.4, 4.0).unwrap();
@@ -223,7 +224,7 @@ fn a_changing_rate_only_stretches_time() {
         ] {
             let stage = stage(extent, NO_WARMUP);
             for process in [ArrivalProcess::Poisson, GAMMA] {
-                let schedule = Schedule::new(5, &stage, profile, process);
+                let schedule = Schedule::new(5, &stage, (profile, 1.0), process);
                 let window = schedule.window_end.as_secs_f64();
                 let counts = counts(profile, &seconds(&schedule), window);
                 let shape = if process == GAMMA { 0.4 } else { 1.0 };
@@ -231,7 +232,7 @@ fn a_changing_rate_only_stretches_time() {
                 let d = distance(gaps(&counts), |gap| gamma.cdf(gap));
                 assert!(d < 1.63, "{profile:?} {process:?}: {d}");
             }
-            let schedule = Schedule::new(5, &stage, profile, ArrivalProcess::Constant);
+            let schedule = Schedule::new(5, &stage, (profile, 1.0), ArrivalProcess::Constant);
             let window = schedule.window_end.as_secs_f64();
             let counts = counts(profile, &seconds(&schedule), window);
             for (number, count) in counts.iter().enumerate() {
@@ -246,7 +247,7 @@ fn every_process_keeps_its_count() {
     for profile in profiles() {
         for process in [ArrivalProcess::Constant, ArrivalProcess::Poisson, GAMMA] {
             let stage = stage(Extent::Requests(700), NO_WARMUP);
-            let schedule = Schedule::new(1, &stage, profile, process);
+            let schedule = Schedule::new(1, &stage, (profile, 1.0), process);
             assert_eq!(schedule.measured.len(), 700, "{profile:?} {process:?}");
             assert!(schedule.measured.is_sorted());
             assert!(schedule.measured[699] < schedule.window_end);
@@ -262,7 +263,7 @@ fn a_warmup_runs_at_the_first_rate() {
     };
     let stage = stage(Extent::Duration(Nanos::from_secs(60)), warmup);
     for (profile, start) in profiles().into_iter().zip([20_000, 667, 4000]) {
-        let schedule = Schedule::new(1, &stage, profile, ArrivalProcess::Constant);
+        let schedule = Schedule::new(1, &stage, (profile, 1.0), ArrivalProcess::Constant);
         // Where the window is no whole number of nanoseconds, one more may fit.
         assert!((20..=21).contains(&schedule.warmup.len()));
         let off = schedule.window_start.as_secs_f64() * 1e3 - f64::from(start);
@@ -274,7 +275,7 @@ fn a_warmup_runs_at_the_first_rate() {
 fn instants_are_pinned() {
     let stage = stage(Extent::Requests(4), NO_WARMUP);
     let instants = |profile, process| {
-        Schedule::new(42, &stage, profile, process)
+        Schedule::new(42, &stage, (profile, 1.0), process)
             .measured
             .iter()
             .map(|at| at.get())
@@ -297,3 +298,19 @@ const PINNED: [[u64; 4]; 4] = [
     [802_645, 92_675_876, 107_532_634, 114_090_476],
     [72_723_406, 273_537_561, 352_529_098, 646_749_643],
 ];
+
+#[test]
+fn conversations_start_so_that_requests_come_at_the_rate() {
+    // 40 requests a second in conversations of 2.5 are 16 conversations a second.
+    let stage = stage(Extent::Duration(Nanos::from_secs(100)), NO_WARMUP);
+    let steady = Schedule::new(1, &stage, (rate(40.0), 2.5), ArrivalProcess::Constant);
+    assert_eq!(steady.measured.len(), 1600);
+    assert_eq!(steady.measured[16], Nanos::from_secs(1));
+    let poisson = Schedule::new(1, &stage, (rate(40.0), 2.5), ArrivalProcess::Poisson);
+    assert!((1480..1720).contains(&poisson.measured.len()));
+    // By requests, the window is as long as the rate takes for them.
+    let stage = self::stage(Extent::Requests(400), NO_WARMUP);
+    let counted = Schedule::new(1, &stage, (rate(40.0), 2.5), ArrivalProcess::Poisson);
+    assert_eq!(counted.measured.len(), 160);
+    assert_eq!(counted.window_end, Nanos::from_secs(10));
+}

@@ -1,10 +1,12 @@
 //! `closed` and `open`: how a stage's requests come, one or many steps.
 
+use super::conversation;
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
 use crate::spec::model::{Arrival, ArrivalProcess};
 use crate::spec::node::{Kind, Node};
 use crate::spec::rate::RateProfile;
+use crate::spec::think::Think;
 use crate::spec::values;
 use crate::unit::{Nanos, Rps};
 
@@ -13,12 +15,12 @@ pub(super) const EXAMPLE: &str = OPEN.example;
 
 const CLOSED: Shape = Shape {
     known: &["users", "ramp", "think"],
-    later: &["turns"],
+    later: &[],
     example: "closed: {users: 8}",
 };
 const OPEN: Shape = Shape {
     known: &["rate", "ramp", "burst", "arrivals"],
-    later: &["turns"],
+    later: &[],
     example: "open: {rate: 8/s, arrivals: poisson}",
 };
 const RAMP: Shape = Shape {
@@ -77,9 +79,7 @@ pub(super) fn closed(
             values::whole_number(item, "`users`", 1..=MOST_USERS, "users: 8", out)
         })
     });
-    let think = fields.or("think", Nanos::ZERO, out, |node, out| {
-        values::quantity(node, "`think`", "think: 500ms", out)
-    });
+    let think = fields.or("think", Think::NONE, out, conversation::think);
     let (users, ramp, think) = (users?, ramp.ok()?, think?);
     Some(
         users

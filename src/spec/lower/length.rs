@@ -180,7 +180,7 @@ impl Pair<'_> {
 }
 
 /// The length with its tail cut at `most`; `None` where more than a tail would go.
-fn clip(length: Length, most: u32) -> Option<Length> {
+pub(super) fn clip(length: Length, most: u32) -> Option<Length> {
     match length {
         Length::Fixed(_) | Length::Uniform { .. } => (length.largest() <= most).then_some(length),
         Length::Lognormal { p50, p95, max } => {

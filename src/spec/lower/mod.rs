@@ -7,6 +7,7 @@ mod arrival;
 mod buckets;
 mod cells;
 mod connection;
+mod conversation;
 mod defaults;
 mod gate;
 mod length;
@@ -18,6 +19,7 @@ mod stages;
 mod stopping;
 mod support;
 mod target;
+mod tenants;
 mod timeouts;
 mod trace;
 mod warmup;
@@ -75,6 +77,9 @@ pub(super) fn lower(
     let request = request::lower(&fields, out);
     let model_len = pins::max_model_len(&pins.declared);
     let classes = workload::Classes::lower(&fields, model_len, out);
+    if classes.have_tenants() {
+        request::refuse_user(&fields, "the spec", &request, out);
+    }
     let timeouts = timeouts::lower(&fields, &classes, out);
     let around = trace::Around {
         classes: &classes,

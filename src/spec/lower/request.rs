@@ -25,6 +25,7 @@ const OURS: &[&str] = &[
     "echo",
 ];
 
+/// The extra fields of a spec's or class's requests.
 pub(super) fn lower(fields: &Fields<'_>, out: &mut Diagnostics) -> BTreeMap<String, Value> {
     let mut request = BTreeMap::new();
     let Some(node) = fields.get("request", out) else {
@@ -58,6 +59,23 @@ pub(super) fn lower(fields: &Fields<'_>, out: &mut Diagnostics) -> BTreeMap<Stri
         }
     }
     request
+}
+
+/// Notes that a class with tenants sends their names as `user`.
+pub(super) fn refuse_user(
+    fields: &Fields<'_>,
+    whole: &str,
+    request: &BTreeMap<String, Value>,
+    out: &mut Diagnostics,
+) {
+    if request.contains_key("user") {
+        out.error(
+            "spec::conflicting-fields",
+            fields.key_span("request").unwrap_or(fields.span()),
+            format!("{whole} has tenants, and `user` in `request`"),
+            "tenants are sent as `user`; keep one of the two",
+        );
+    }
 }
 
 /// A value as JSON, typed as YAML 1.2 has it.

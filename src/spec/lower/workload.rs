@@ -3,18 +3,19 @@
 use std::ops::Range;
 
 use super::buckets::Lengths;
-use super::length;
+use super::{conversation, length, request, tenants};
 use crate::spec::class::{Cancel, Class, OutputLength, PrefixSharing};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
 use crate::spec::model::{Slo, SloClause, Workload};
 use crate::spec::node::Node;
+use crate::spec::tenants::Tenants;
 use crate::spec::values;
 use crate::unit::Share;
 
 const SHAPE: Shape = Shape {
-    known: &["seed", "output_length", "classes"],
-    later: &["dataset", "turns", "think", "tenant"],
+    known: &["seed", "output_length", "tenants", "classes"],
+    later: &[],
     example: "workload: {seed: 42, classes: [{name: chat, input: 1000, output: 200}]}",
 };
 const CLASS: Shape = Shape {
@@ -28,9 +29,13 @@ const CLASS: Shape = Shape {
         "max_output",
         "prefix",
         "cancel",
+        "turns",
+        "think",
+        "tenants",
+        "request",
         "slo",
     ],
-    later: &["pairs", "turns", "tenant", "dataset", "quality", "think"],
+    later: &["pairs", "dataset", "quality"],
     example: "{name: chat, weight: 8, input: 1000, output: 200, slo: {ttft: 500ms}}",
 };
 const PREFIX: Shape = Shape {
@@ -81,13 +86,17 @@ impl Classes {
         classes.seed = fields.or("seed", 0, out, |node, out| {
             values::whole_number(node, "`seed`", 0..=u64::MAX, "42", out)
         });
-        let output_length = fields.or("output_length", OutputLength::Pinned, out, output_length);
+        let defaults = Defaults {
+            max_model_len,
+            output_length: fields.or("output_length", OutputLength::Pinned, out, output_length),
+            tenants: fields.optional("tenants", out, tenants::lower),
+        };
         let items = fields
             .need("classes", SHAPE.example, out)
             .and_then(|node| values::items(node, "`classes`", SHAPE.example, out))
             .unwrap_or_default();
         for item in items {
-            let draft = class(item, max_model_len, output_length, &classes, out);
+            let draft = class(item, &defaults, &classes, out);
             classes.drafts.push(draft);
         }
         classes
@@ -96,6 +105,12 @@ impl Classes {
     /// Whether every class has a name, so that another name is known to be wrong.
     pub(super) fn all_named(&self) -> bool {
         !self.drafts.is_empty() && self.drafts.iter().all(|draft| draft.name.is_some())
+    }
+
+    /// Whether requests of any class name their tenant.
+    pub(super) fn have_tenants(&self) -> bool {
+        let classes = self.drafts.iter().filter_map(|draft| draft.class.as_ref());
+        classes.into_iter().any(|class| class.tenants.is_some())
     }
 
     /// The classes' names.
@@ -123,13 +138,14 @@ impl Classes {
     }
 }
 
-fn class(
-    node: &Node,
+/// What a class has where it says nothing itself.
+struct Defaults {
     max_model_len: Option<u32>,
-    default: Option<OutputLength>,
-    before: &Classes,
-    out: &mut Diagnostics,
-) -> Draft {
+    output_length: Option<OutputLength>,
+    tenants: Result<Option<Tenants>, fields::Noted>,
+}
+
+fn class(node: &Node, defaults: &Defaults, before: &Classes, out: &mut Diagnostics) -> Draft {
     let mut draft = Draft {
         name: None,
         class: None,
@@ -164,7 +180,21 @@ fn class(
     let output_length = fields
         .optional("output_length", out, output_length)
         .ok()
-        .and_then(|own| own.or(default));
+        .and_then(|own| own.or(defaults.output_length));
+    let max_model_len = defaults.max_model_len;
+    let turns = output_length
+        .ok_or(fields::Noted)
+        .and_then(|length| conversation::turns(&fields, &whole, length, max_model_len, out));
+    let tenants = fields
+        .optional("tenants", out, tenants::lower)
+        .and_then(|own| match own {
+            Some(own) => Ok(Some(own)),
+            None => defaults.tenants.clone(),
+        });
+    let request = request::lower(&fields, out);
+    if let Ok(Some(_)) = tenants {
+        request::refuse_user(&fields, &whole, &request, out);
+    }
     let buckets = prefix
         .ok()
         .zip(output_length)
@@ -184,6 +214,9 @@ fn class(
             output_length: output_length?,
             prefix: prefix.ok()?,
             cancel: cancel.ok()?,
+            turns: turns.ok()?,
+            tenants: tenants.ok()?,
+            request,
             slo: slo?,
         })
     })();

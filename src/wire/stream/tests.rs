@@ -59,6 +59,8 @@ fn an_answer_completes() {
             input_tokens: Some(21),
             cached_tokens: Some(16),
             bytes,
+            reasoning_events: 0,
+            said: None,
             outcome: Outcome::Completed,
             error: None,
         }
@@ -315,4 +317,29 @@ fn without_a_pinned_length_any_cut_is_truncation() {
     };
     assert_eq!(outcome(LENGTH), Outcome::Truncated);
     assert_eq!(outcome(STOP), Outcome::Completed);
+}
+
+#[test]
+fn what_is_said_is_kept_where_it_is_wanted() {
+    let mut answer = Answer::streamed(4).heard();
+    for (at, event) in [
+        (
+            10,
+            r#"{"choices":[{"delta":{"reasoning":"hm"}}]}"#.to_owned(),
+        ),
+        (20, content("a")),
+        (20, content("\\n")),
+        (30, content("b")),
+        (40, DONE.to_owned()),
+    ] {
+        answer.feed(ms(at), format!("data: {event}\n\n").as_bytes());
+    }
+    let seen = answer.end(ms(50), End::Eof, None);
+    assert_eq!(seen.said.as_deref(), Some("a\nb"));
+    assert_eq!((seen.reasoning_events, seen.events.len()), (1, 4));
+    let whole = br#"{"choices":[{"message":{"content":"whole"}}]}"#;
+    let mut answer = Answer::streamed(4).heard().as_whole();
+    answer.feed(ms(10), whole);
+    let seen = answer.end(ms(20), End::Eof, None);
+    assert_eq!(seen.said.as_deref(), Some("whole"));
 }
