@@ -191,3 +191,35 @@ fn what_cannot_be_shared_out_is_refused_before_anything_is_sent() {
         project.run(&words).exits(2).says(says);
     }
 }
+
+#[test]
+fn the_examples_are_yaml_and_name_flags_that_exist() {
+    let project = Project::new("test");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/shards");
+    let files = entries(&folder);
+    assert_eq!(files.len(), 2);
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let parsed: serde_json::Value = serde_yaml::from_str(&text).unwrap();
+        assert!(parsed.is_object(), "{}", file.display());
+        // A command goes on over folded lines, up to the next key.
+        let commands = text.split("infergate ").skip(1);
+        let mut seen = BTreeSet::new();
+        for command in commands {
+            let verb = command.split_whitespace().next().unwrap();
+            if !["run", "merge", "report"].contains(&verb) {
+                continue;
+            }
+            let help = project.run(&[verb, "--help"]).exits(0).out;
+            let words = command.lines().take(4).flat_map(str::split_whitespace);
+            let flags = words.take_while(|word| !word.ends_with(':') && !word.starts_with('#'));
+            for flag in flags.filter(|word| word.starts_with('-') && word.len() > 1) {
+                assert!(help.contains(flag), "`{verb}` has no `{flag}`");
+                seen.insert(flag.to_owned());
+            }
+        }
+        for flag in ["--shard", "--start-at", "-o"] {
+            assert!(seen.contains(flag), "{}: no {flag}", file.display());
+        }
+    }
+}
