@@ -202,6 +202,8 @@ impl Maker {
             },
             stages: stages(spec, &plan, &mut random),
             skipped: Vec::new(),
+            shard: None,
+            merged: Vec::new(),
         };
         Self {
             random,

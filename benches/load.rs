@@ -182,6 +182,8 @@ impl Job {
             prompter: &prompter,
             client: &client,
             timeouts: &self.spec.timeouts,
+            share: infergate::plan::Share::WHOLE,
+            begin: None,
         };
         let (mut requests, mut chunks) = (0, 0);
         let count = |record: infergate::sample::RequestRecord| {

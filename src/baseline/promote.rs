@@ -174,6 +174,12 @@ fn check(promotion: Promotion<'_>) -> Result<(), PromoteError> {
             run: run.id.clone(),
             why,
         };
+        if let Some(shard) = &run.shard {
+            return Err(unfit(format!(
+                "it is shard {} of {}; put all of them together with `infergate merge`",
+                shard.index, shard.count
+            )));
+        }
         match &run.end {
             RunEnd::Complete => {}
             RunEnd::Interrupted => return Err(unfit("it was interrupted".to_owned())),

@@ -317,7 +317,8 @@ fn fault(measured: &Measured) -> Option<&'static str> {
             InvalidReason::ClientCpu { .. } => Some("the client used too much CPU"),
             InvalidReason::TokensOffPlan { .. }
             | InvalidReason::NoRequests
-            | InvalidReason::Interrupted => None,
+            | InvalidReason::Interrupted
+            | InvalidReason::Shard { .. } => None,
         })
 }
 

@@ -66,6 +66,7 @@ pub(super) struct CompareArgs {
 
 pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Failure> {
     let evidence = evidence(args)?;
+    evidence.refuse_shards()?;
     let Some(first) = evidence.baseline.first() else {
         return Err(Failure::usage("there is no run on the baseline's side"));
     };

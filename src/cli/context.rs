@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Write};
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use crate::ident::Digest;
 use crate::report::text::Line;
@@ -25,6 +26,17 @@ pub struct Context {
     pub lost: Option<std::io::Error>,
     environment: fn(&str) -> Option<String>,
     now: fn() -> jiff::Timestamp,
+}
+
+/// An instant that was named on the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instant {
+    /// RFC 3339, UTC, to the millisecond.
+    pub text: String,
+    /// The same as part of a file name.
+    pub stamp: String,
+    /// The same as the system has it.
+    pub time: SystemTime,
 }
 
 impl Context {
@@ -57,7 +69,18 @@ impl Context {
 
     /// Now as part of a file name, to the millisecond: `20261129T191243123Z`.
     pub fn stamp(&self) -> String {
-        (self.now)().strftime("%Y%m%dT%H%M%S%3fZ").to_string()
+        stamp((self.now)())
+    }
+
+    /// An instant as RFC 3339 has it, in the forms that runs need; `None` where it is none.
+    pub fn instant(text: &str) -> Option<Instant> {
+        let instant: jiff::Timestamp = text.parse().ok()?;
+        let since_epoch = Duration::from_nanos(u64::try_from(instant.as_nanosecond()).ok()?);
+        Some(Instant {
+            text: format!("{instant:.3}"),
+            stamp: stamp(instant),
+            time: SystemTime::UNIX_EPOCH.checked_add(since_epoch)?,
+        })
     }
 
     /// A text that no other run has: 16 hex digits of time, process and purpose.
@@ -96,6 +119,10 @@ impl Context {
 )]
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+fn stamp(instant: jiff::Timestamp) -> String {
+    instant.strftime("%Y%m%dT%H%M%S%3fZ").to_string()
 }
 
 fn system_time() -> jiff::Timestamp {

@@ -98,6 +98,7 @@ impl From<MeasureError> for Failure {
             MeasureError::Probe(_)
             | MeasureError::Interrupted
             | MeasureError::Start(_)
+            | MeasureError::TooLate { .. }
             | MeasureError::Archive(_) => Exit::Invalid,
         };
         Self::new(exit, error.to_string())

@@ -26,6 +26,21 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
+    /// Refuses a run that is only a part of one.
+    pub(super) fn refuse_shards(&self) -> Result<(), Failure> {
+        let mut runs = self.baseline.iter().chain(&self.candidate);
+        match runs.find_map(|run| Some((run, run.shard.as_ref()?))) {
+            Some((run, shard)) => Err(Failure::new(
+                Exit::Undecided,
+                format!(
+                    "run `{}` is shard {} of {} and cannot be judged alone; put all of them together with `infergate merge`",
+                    run.id, shard.index, shard.count
+                ),
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Judges by the gate of this spec.
     pub(super) fn judge(&self, spec: &Spec) -> Judgement {
         let sides = Sides {

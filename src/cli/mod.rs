@@ -11,8 +11,10 @@ mod failure;
 mod gate;
 mod interrupt;
 mod judge;
+mod merge;
 mod report;
 mod run;
+mod shard;
 mod sim;
 mod sitting;
 mod source;
@@ -63,6 +65,7 @@ enum Command {
     Check(check::CheckArgs),
     Doctor(doctor::DoctorArgs),
     Run(run::RunArgs),
+    Merge(merge::MergeArgs),
     Ab(ab::AbArgs),
     Gate(gate::GateArgs),
     Compare(compare::CompareArgs),
@@ -125,6 +128,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Check(args) => check::run(&args, context),
         Command::Doctor(args) => doctor::run(args, context, &interrupt).await,
         Command::Run(args) => run::run(args, context, &interrupt).await,
+        Command::Merge(args) => merge::run(&args, context),
         Command::Ab(args) => ab::run(args, context, &interrupt).await,
         Command::Gate(args) => gate::run(args, context, &interrupt).await,
         Command::Compare(args) => compare::run(&args, context),

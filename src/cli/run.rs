@@ -7,6 +7,7 @@ use clap::Args;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::shard::ShardArgs;
 use super::sitting::{OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
@@ -24,6 +25,7 @@ use crate::summary::{Run, RunEnd};
 Examples:
   infergate run spec.yaml
   TARGET_URL=http://127.0.0.1:8000 infergate run spec.yaml --repeats 3
+  infergate run spec.yaml --shard 2/4 --start-at 2026-11-29T19:12:00Z    # then: infergate merge
   infergate run spec.yaml --json | jq '.stages[0].pooled.distributions.ttft.quantiles'
 
 Exit codes: 0 measured · 2 spec error · 4 invalid: target lost, client too slow, interrupted")]
@@ -39,6 +41,9 @@ pub(super) struct RunArgs {
     select: SelectArgs,
 
     #[command(flatten)]
+    shard: ShardArgs,
+
+    #[command(flatten)]
     out: OutArgs,
 
     /// Print the run as JSON (one run a line) on standard output
@@ -52,16 +57,34 @@ pub(super) async fn run(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let spec = args.select.apply(load_spec(&args.spec, context)?)?;
-    let mut sitting = open_sitting(&spec, &args.out, context)?;
+    let shared = args.shard.open(&spec, &args.out, context)?;
+    if shared.is_some() && args.repeats > 1 {
+        return Err(Failure::usage(
+            "a shard takes one run; for another, run all shards again with a later `--start-at`",
+        ));
+    }
+    let (mut sitting, sharing) = match shared {
+        Some((sitting, sharing)) => (sitting, Some(sharing)),
+        None => (open_sitting(&spec, &args.out, context)?, None),
+    };
     let target = RunningTarget::start(&spec.target.place, &context.program).await?;
     let mut exit = Exit::Pass;
     for number in 0..args.repeats {
         if args.repeats > 1 {
             context.note(&format!("run {} of {}", number + 1, args.repeats));
         }
-        let measured = sitting
-            .measure(&target, None, true, context, interrupt)
-            .await?;
+        let measured = match &sharing {
+            Some(sharing) => {
+                sitting
+                    .measure_part(&target, sharing, context, interrupt)
+                    .await?
+            }
+            None => {
+                sitting
+                    .measure(&target, None, true, context, interrupt)
+                    .await?
+            }
+        };
         show(&measured.run, args.json, context)?;
         context.note(&format!("run file: {}", measured.path.display()));
         context.note(&format!("records:  {}", measured.records.display()));
@@ -76,7 +99,7 @@ pub(super) async fn run(
 
 /// A run that is not whole, has a stage that the client spoilt, or in which nothing completed, is no
 /// measurement.
-fn ending(run: &Run) -> Exit {
+pub(super) fn ending(run: &Run) -> Exit {
     let spoilt = run.stages.iter().any(|stage| !stage.invalid.is_empty());
     if run.end == RunEnd::Complete && !spoilt && !nothing_completed(run) {
         Exit::Pass
@@ -91,7 +114,7 @@ fn nothing_completed(run: &Run) -> bool {
         .all(|stage| stage.pooled.count(OutcomeKind::Completed) == 0)
 }
 
-fn show(run: &Run, json: bool, context: &mut Context) -> Result<(), Failure> {
+pub(super) fn show(run: &Run, json: bool, context: &mut Context) -> Result<(), Failure> {
     let text = if json {
         let line = serde_json::to_string(run).map_err(|error| {
             Failure::new(

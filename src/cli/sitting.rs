@@ -9,6 +9,7 @@ use clap::Args;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::shard::Sharing;
 use crate::access::Access;
 use crate::archive::{save_run, save_text};
 use crate::ident::Digest;
@@ -108,9 +109,27 @@ impl CliSitting {
         keep(&baseline_of(&self.folder), runs)
     }
 
+    /// What all runs execute.
+    pub(super) fn plan(&self) -> &Plan {
+        self.sitting.plan()
+    }
+
     /// Digest of the requests that this session sends.
     pub(super) fn trace_digest(&self) -> Digest {
         self.sitting.plan().trace_digest()
+    }
+
+    /// Takes this client's part of a run that several share.
+    pub(super) async fn measure_part(
+        &mut self,
+        target: &RunningTarget,
+        shard: &Sharing,
+        context: &mut Context,
+        interrupt: &Interrupt,
+    ) -> Result<Measured, Failure> {
+        self.sitting.take_part(shard.part.clone());
+        self.take(target, shard.name.clone(), true, context, interrupt)
+            .await
     }
 
     /// Takes one run. `place` is its pair and side; without `all` only gated stages are run.
@@ -122,13 +141,24 @@ impl CliSitting {
         context: &mut Context,
         interrupt: &Interrupt,
     ) -> Result<Measured, Failure> {
-        save_text(&self.folder.join("spec.yaml"), &self.spec_text)?;
         let name = RunName {
             started: context.now(),
             stamp: context.stamp(),
             unique: context.unique(&format!("run {place:?}")),
             place,
         };
+        self.take(target, name, all, context, interrupt).await
+    }
+
+    async fn take(
+        &mut self,
+        target: &RunningTarget,
+        name: RunName,
+        all: bool,
+        context: &mut Context,
+        interrupt: &Interrupt,
+    ) -> Result<Measured, Failure> {
+        save_text(&self.folder.join("spec.yaml"), &self.spec_text)?;
         let mode = Mode::choose(context.draw_progress, context.quiet);
         let mut progress = Progress::new(mode, &mut context.err);
         let plan = Arc::clone(self.sitting.plan());

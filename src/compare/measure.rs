@@ -322,5 +322,6 @@ fn fault(reason: &InvalidReason) -> String {
         ),
         InvalidReason::NoRequests => "the window held no request".to_owned(),
         InvalidReason::Interrupted => "the run was interrupted".to_owned(),
+        InvalidReason::Shard { index, reason } => format!("shard {index}: {}", fault(reason)),
     }
 }

@@ -48,6 +48,8 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
         },
         stages: vec![stage("steady")],
         skipped: Vec::new(),
+        shard: None,
+        merged: Vec::new(),
     }
 }
 

@@ -115,7 +115,8 @@ fn strain(pace: Pace, stage: &StageSummary) -> Option<Strain> {
             InvalidReason::ClientCpu { share } => Strain::Cpu { share },
             InvalidReason::TokensOffPlan { .. }
             | InvalidReason::NoRequests
-            | InvalidReason::Interrupted => Strain::Spoilt,
+            | InvalidReason::Interrupted
+            | InvalidReason::Shard { .. } => Strain::Spoilt,
         });
     }
     let pooled = &stage.pooled;

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::appointment::Appointment;
 use crate::unit::Nanos;
 
 /// Counts nanoseconds since a stage's start.
@@ -16,6 +17,13 @@ impl Clock {
     pub(super) fn start() -> Self {
         Self {
             start: Instant::now(),
+        }
+    }
+
+    /// Starts when it is time, which may have passed.
+    pub(super) fn start_at(begin: Appointment) -> Self {
+        Self {
+            start: begin.monotonic(),
         }
     }
 

@@ -214,6 +214,13 @@ impl Turns {
         if bounds.halted || bounds.end.is_some_and(|end| end <= now) {
             return None;
         }
+        if bounds.start.is_some_and(|start| now < start) {
+            // The window's start is agreed with other clients.
+            return Some(Turn {
+                phase: Phase::Warmup,
+                scheduled: due,
+            });
+        }
         if bounds.start.is_none() {
             let warm = state.warmup_sent >= warmup.requests && now >= warmup.duration;
             if !warm || state.started < users {
@@ -340,6 +347,22 @@ mod tests {
         assert_eq!(turn(false, 6, 8).unwrap().scheduled, secs(7));
         assert_eq!(turn(false, 9, 10).unwrap().scheduled, secs(9));
         assert_eq!(turns.window.bounds().start, Some(secs(7)));
+    }
+
+    #[test]
+    fn a_window_that_is_agreed_opens_by_time_whoever_has_started() {
+        let warmup = Warmup {
+            requests: 0,
+            duration: secs(5),
+        };
+        let rules = Rules {
+            users: 3,
+            warmup,
+            extent: Extent::Duration(secs(10)),
+        };
+        let turns = Turns::new(rules, Arc::new(Window::new(Some(secs(5)), Some(secs(15)))));
+        let free = [(true, 0), (false, 4), (false, 5), (true, 9), (false, 15)];
+        assert_eq!(phases(&turns, &free), [W, W, M, M, None]);
     }
 
     #[test]

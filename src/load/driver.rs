@@ -14,8 +14,8 @@ use super::dispatch::{Dispatch, Level};
 use super::errors::ErrorWatch;
 use super::event::{Live, LoadEvent, Recent};
 use super::health::LoopLag;
-use super::http::Client;
 use super::inbox::Inbox;
+use super::job::{StageJob, StartError};
 use super::kitchen::Kitchen;
 use super::open::Pacer;
 use super::priming::prime;
@@ -23,30 +23,10 @@ use super::stop::Stop;
 use super::supply::Supply;
 use super::target::Lifeline;
 use super::window::{Bounds, Window};
-use crate::plan::{Phase, Plan, Prompter};
+use crate::plan::Phase;
 use crate::sample::{Outcome, RequestRecord, StageEnd, StageObservation};
-use crate::spec::{Arrival, Extent, Timeouts};
+use crate::spec::{Arrival, Extent};
 use crate::unit::Nanos;
-
-/// One stage to run.
-#[derive(Debug, Clone, Copy)]
-pub struct StageJob<'a> {
-    /// The plan.
-    pub plan: &'a Arc<Plan>,
-    /// Index of the stage in it.
-    pub stage: usize,
-    /// Writes the prompts.
-    pub prompter: &'a Arc<Prompter>,
-    /// Where to send.
-    pub client: &'a Client,
-    /// When to give up.
-    pub timeouts: &'a Timeouts,
-}
-
-/// The stage could not begin.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot start the load client's threads")]
-pub struct StartError(#[from] std::io::Error);
 
 /// How often live figures are told.
 const TICK: Nanos = Nanos::from_millis(250);
@@ -172,12 +152,20 @@ struct CpuInWindow {
 
 impl Running {
     async fn start(job: StageJob<'_>) -> Result<Self, StartError> {
+        let opened_before = job.client.opened();
         let planned = &job.plan.stages()[job.stage];
         let (stage, schedule) = (&planned.stage, &planned.schedule);
         let kitchen = Kitchen::new(job.plan, job.stage, job.prompter, job.client);
         let window = Arc::new(match schedule {
             Some(schedule) => Window::new(Some(schedule.window_start), Some(schedule.window_end)),
-            None => Window::new(None, None),
+            // Clients that share a closed loop out have agreed on its window.
+            None => Window::new(
+                job.begin.map(|_| stage.warmup.duration),
+                job.begin.and(match stage.extent {
+                    Extent::Duration(window) => Some(stage.warmup.duration + window),
+                    Extent::Requests(_) => None,
+                }),
+            ),
         });
         // The clock starts when the first requests are ready, so none is late from the start.
         let dispatch = |kitchen, window: &Arc<Window>| {
@@ -185,43 +173,47 @@ impl Running {
                 stage: job.stage as u32,
                 client: job.client.clone(),
                 kitchen,
-                clock: Clock::start(),
+                clock: job.begin.map_or_else(Clock::start, Clock::start_at),
                 timeouts: job.timeouts.clone(),
                 window: Arc::clone(window),
                 inbox: Inbox::default(),
                 level: Level::default(),
             })
         };
+        let share = job.share;
         let (dispatch, arrivals) = match (schedule, &stage.arrival) {
             (Some(schedule), _) => {
                 let phases = [
                     (Phase::Warmup, schedule.warmup.len() as u32),
                     (Phase::Measured, schedule.measured.len() as u32),
                 ];
-                let supply = Supply::start(kitchen.clone(), 0, &phases).await?;
+                let supply = Supply::start(kitchen.clone(), 0, &phases, share).await?;
+                job.begins().await;
                 let dispatch = dispatch(kitchen, &window);
                 let pacer = Pacer::start(
                     Arc::clone(&dispatch),
-                    schedule,
-                    stage.in_flight,
+                    &schedule.share(share),
+                    share.of(stage.in_flight),
                     supply.blocking(),
                 )?;
                 (dispatch, Arrivals::new(Some(pacer), JoinSet::new()))
             }
             (None, &Arrival::Closed { users, ramp, think }) => {
+                let users = share.of(users);
                 let count = match stage.extent {
                     Extent::Requests(count) => count,
                     Extent::Duration(_) => u32::MAX,
                 };
                 let warmup = [(Phase::Warmup, u32::MAX)];
-                let warmup = Supply::start(kitchen.clone(), users, &warmup).await?;
+                let warmup = Supply::start(kitchen.clone(), users, &warmup, share).await?;
                 let measured = [(Phase::Measured, count)];
-                let measured = Supply::start(kitchen.clone(), users, &measured).await?;
+                let measured = Supply::start(kitchen.clone(), users, &measured, share).await?;
                 let rules = Rules {
                     users,
                     warmup: stage.warmup,
                     extent: stage.extent,
                 };
+                job.begins().await;
                 let dispatch = dispatch(kitchen, &window);
                 let users = Users {
                     dispatch: Arc::clone(&dispatch),
@@ -247,7 +239,7 @@ impl Running {
             end: StageEnd::Complete,
             cpu: CpuInWindow::default(),
             lifeline: Lifeline::default(),
-            opened_before: job.client.opened(),
+            opened_before,
             errors: ErrorWatch::new(stage.stop_when.and_then(|stop| stop.error_ratio)),
             recent: Recent::default(),
             totals: Totals::default(),

@@ -5,6 +5,7 @@
 //! that was begun leaves exactly one record, whatever becomes of it. The client measures and
 //! records; it derives no metric and knows no archive.
 
+mod appointment;
 mod arrivals;
 mod clock;
 mod closed;
@@ -19,6 +20,7 @@ mod event;
 mod health;
 mod http;
 mod inbox;
+mod job;
 mod kitchen;
 mod lane;
 mod limits;
@@ -33,11 +35,13 @@ mod tls;
 mod trust;
 mod window;
 
+pub use appointment::Appointment;
 pub use cpu::CpuAllowance;
-pub use driver::{StageJob, StartError, run_stage};
+pub use driver::run_stage;
 pub use endpoint::{ClientError, Endpoint};
 pub use event::{Live, LoadEvent};
 pub use http::Client;
+pub use job::{StageJob, StartError};
 pub use stop::{Stop, StopSwitch};
 
 #[cfg(test)]

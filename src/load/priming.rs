@@ -6,8 +6,8 @@ use tokio::task::JoinSet;
 
 use super::clock::Clock;
 use super::dispatch::{Dispatch, Level};
-use super::driver::StageJob;
 use super::inbox::Inbox;
+use super::job::StageJob;
 use super::kitchen::Kitchen;
 use super::window::Window;
 use crate::spec::CacheRegime;

@@ -3,7 +3,7 @@
 use tokio::sync::{Mutex, mpsc, oneshot};
 
 use super::kitchen::{Kitchen, Prepared};
-use crate::plan::Phase;
+use crate::plan::{Phase, Share};
 
 /// Requests that are ready ahead at the least: enough for a Poisson burst, few enough for long
 /// prompts (64 of 100 kB are 6 MB).
@@ -22,11 +22,12 @@ impl Supply {
     /// Starts to prepare so many sessions of each phase, and returns once the first are ready:
     /// `at_once` of them, as many as may be asked for at once.
     ///
-    /// The thread ends with the last of them, or when the supply is dropped.
+    /// Only those of this share are prepared. The thread ends with the last of them, or when the supply is dropped.
     pub(super) async fn start(
         kitchen: Kitchen,
         at_once: u32,
         phases: &[(Phase, u32)],
+        share: Share,
     ) -> std::io::Result<Self> {
         let ahead = (at_once as usize).clamp(LEAST_AHEAD, MOST_AHEAD);
         let (sender, requests) = mpsc::channel(ahead);
@@ -41,6 +42,9 @@ impl Supply {
                     for number in 0..count {
                         let session = kitchen.plan.session(kitchen.stage, phase, number, before);
                         before = before.saturating_add(session.requests());
+                        if !share.has(number) {
+                            continue;
+                        }
                         let prepared = kitchen.prepare(session);
                         if sender.capacity() <= 1
                             && let Some(primed) = primed.take()

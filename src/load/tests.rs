@@ -144,6 +144,8 @@ impl Run {
             prompter: &self.prompter,
             client: &client,
             timeouts: &self.timeouts,
+            share: crate::plan::Share::WHOLE,
+            begin: None,
         };
         let mut events = Vec::new();
         let observation = run_stage(job, records, |event| events.push(event), self.stop)

@@ -1,6 +1,7 @@
 //! Arrival instants of an open-loop stage: an absolute schedule that no server can slow down.
 
 use super::seed::Draws;
+use super::share::Share;
 use crate::spec::{ArrivalProcess, Extent, RateProfile, Replay, Stage};
 use crate::unit::{Nanos, Rps};
 
@@ -54,6 +55,21 @@ impl Schedule {
             measured: measured.into_iter().map(|at| window_start + at).collect(),
             window_start,
             window_end: window_start + window,
+        }
+    }
+
+    /// What one of several clients sends of it: its numbers' instants, in the same window.
+    #[must_use]
+    pub fn share(&self, share: Share) -> Self {
+        let of = |instants: &[Nanos]| {
+            let numbered = instants.iter().zip(0..);
+            let own = numbered.filter(|(_, number)| share.has(*number));
+            own.map(|(at, _)| *at).collect()
+        };
+        Self {
+            warmup: of(&self.warmup),
+            measured: of(&self.measured),
+            ..*self
         }
     }
 

@@ -3,11 +3,13 @@
 mod arrival;
 mod calibration;
 mod conversation;
+mod digest;
 mod draw;
 mod prompt;
 mod request;
 mod rows;
 mod seed;
+mod share;
 mod shared;
 mod words;
 
@@ -16,17 +18,14 @@ pub use calibration::{CalibrationSource, PromptCalibration};
 pub use conversation::{LaterTurn, Session, WARMUP_NUMBERS};
 pub use prompt::{Prompt, Prompter, Salt, calibration_texts};
 pub use request::{Phase, PlannedRequest, Prefix, Turn};
+pub use share::{Share, ShareError, Unshareable};
 pub use shared::{MOST_SHARED, Shared};
 
-use crate::ident::Digest;
-use crate::spec::{Arrival, CacheRegime, Class, Extent, Replay, Said, Spec, Stage, Workload};
+use crate::spec::{Arrival, CacheRegime, Class, Replay, Said, Spec, Stage, Workload};
 use crate::unit::Nanos;
 use draw::think;
 use rows::shuffled;
 use seed::Draws;
-
-/// Requests of an endless stage that enter the trace digest.
-const DIGESTED: u32 = 4096;
 
 /// A spec fully resolved.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,65 +174,6 @@ impl Plan {
             Arrival::Closed { .. } | Arrival::Open { .. } => None,
         }
     }
-
-    /// Digest of the structure: stages, instants, lengths and groups; neither text nor salt.
-    ///
-    /// A stage by duration in a closed loop has no last request: its first 4,096 stand for it.
-    pub fn trace_digest(&self) -> Digest {
-        let stages: Vec<_> = self
-            .stages
-            .iter()
-            .enumerate()
-            .map(|(index, StagePlan { stage, schedule })| {
-                let n = match (schedule, stage.extent) {
-                    (Some(schedule), _) => schedule.measured.len() as u32,
-                    (None, Extent::Requests(n)) => n,
-                    (None, Extent::Duration(_)) => DIGESTED,
-                };
-                let requests = if self.has_conversations(index) {
-                    Digest::of_json_list(
-                        (0..n).map(|number| self.session(index, Phase::Measured, number, 0)),
-                    )
-                } else {
-                    Digest::of_json_list(
-                        (0..n).map(|number| self.request(index, Phase::Measured, number)),
-                    )
-                };
-                (
-                    serde_json::to_value(stage).expect("a stage serialises to JSON"),
-                    schedule.as_ref().map(SortedSchedule::of),
-                    requests,
-                )
-            })
-            .collect();
-        Digest::of_sorted_json(&stages)
-    }
-}
-
-/// A schedule with its keys sorted: it may be long, and is written into the digest as it is.
-#[derive(serde::Serialize)]
-struct SortedSchedule<'a> {
-    measured: &'a [Nanos],
-    warmup: &'a [Nanos],
-    window_end: Nanos,
-    window_start: Nanos,
-}
-
-impl<'a> SortedSchedule<'a> {
-    fn of(schedule: &'a Schedule) -> Self {
-        let Schedule {
-            warmup,
-            measured,
-            window_start,
-            window_end,
-        } = schedule;
-        Self {
-            measured,
-            warmup,
-            window_end: *window_end,
-            window_start: *window_start,
-        }
-    }
 }
 
 /// Requests of a conversation on average: by its distribution, or where the model's length ends
@@ -260,80 +200,4 @@ fn mean_turns(seed: u64, stage: &str, workload: &Workload) -> f64 {
         .map(|session| u64::from(session.requests()))
         .sum();
     requests as f64 / f64::from(DRAWN)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::spec::{ArrivalProcess, Length, RateProfile, Warmup};
-    use crate::unit::Rps;
-
-    #[test]
-    fn a_schedule_is_digested_as_its_canonical_json() {
-        let schedule = Schedule {
-            warmup: vec![Nanos::new(1), Nanos::new(5)],
-            measured: vec![Nanos::new(7)],
-            window_start: Nanos::new(6),
-            window_end: Nanos::new(9),
-        };
-        assert_eq!(
-            Digest::of_sorted_json(&Some(SortedSchedule::of(&schedule))),
-            Digest::of_json(&Some(schedule))
-        );
-    }
-
-    #[test]
-    fn the_trace_digest_is_that_of_the_whole_plan_at_once() {
-        let stage = |arrival, extent| Stage {
-            name: "steady".to_owned(),
-            arrival,
-            extent,
-            warmup: Warmup {
-                requests: 3,
-                duration: Nanos::ZERO,
-            },
-            in_flight: 10,
-            drain_timeout: Nanos::from_secs(1),
-            stop_when: None,
-            soak: false,
-            labels: Vec::new(),
-        };
-        let (profile, process) = (
-            RateProfile::Steady(Rps::try_new(7.0).unwrap()),
-            ArrivalProcess::Poisson,
-        );
-        let closed = Arrival::Closed {
-            users: 2,
-            ramp: None,
-            think: crate::spec::Think::Fixed(Nanos::ZERO),
-        };
-        let open = stage(Arrival::Open { profile, process }, Extent::Requests(40));
-        let lengths = Length::Uniform { low: 5, high: 90 };
-        let plan = Plan {
-            seed: 7,
-            cache: CacheRegime::default(),
-            classes: vec![Class::new("a".parse().unwrap(), lengths, lengths)],
-            stages: vec![
-                StagePlan {
-                    schedule: Some(Schedule::new(7, &open, (profile, 1.0), process)),
-                    stage: open,
-                },
-                StagePlan {
-                    schedule: None,
-                    stage: stage(closed, Extent::Requests(9)),
-                },
-            ],
-        };
-        let at_once: Vec<_> = [(0, 40), (1, 9)]
-            .into_iter()
-            .map(|(index, n)| {
-                let requests: Vec<_> = (0..n)
-                    .map(|number| plan.request(index, Phase::Measured, number))
-                    .collect();
-                let StagePlan { stage, schedule } = &plan.stages[index];
-                (stage, schedule, Digest::of_json(&requests))
-            })
-            .collect();
-        assert_eq!(plan.trace_digest(), Digest::of_json(&at_once));
-    }
 }

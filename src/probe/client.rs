@@ -136,6 +136,19 @@ impl ProbeClient {
         is_local(&self.base)
     }
 
+    /// The `Date` header of an answer, whatever else it says.
+    pub async fn date(&self, path: &str) -> Option<String> {
+        let answer = self.http.get(format!("{}{path}", self.base)).send().await;
+        let date = answer
+            .ok()?
+            .headers()
+            .get("date")?
+            .to_str()
+            .ok()?
+            .to_owned();
+        Some(date)
+    }
+
     /// The JSON answer to a GET.
     pub async fn get(&self, path: &str) -> Result<Value, ProbeError> {
         self.ask(path, self.http.get(format!("{}{path}", self.base)))

@@ -10,6 +10,7 @@ mod client;
 mod host;
 mod machine;
 mod queue;
+mod skew;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,7 @@ pub use client::{ProbeClient, ProbeError};
 pub use host::host_pins;
 pub use machine::{CpuTicks, cpu_ticks, limits};
 pub use queue::drained;
+pub use skew::skew;
 
 use crate::provenance::{Observation, Pin, PinPath, Pins, Why};
 use crate::spec::Spec;

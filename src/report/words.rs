@@ -340,6 +340,10 @@ pub(super) fn invalid(reason: &InvalidReason) -> Text {
         InvalidReason::Interrupted => {
             Text::of("the run was interrupted before the window ended; run it again")
         }
+        InvalidReason::Shard { index, reason } => Text::of("shard ")
+            .figure(index.to_string())
+            .words(": ")
+            .then(invalid(reason)),
     }
 }
 

@@ -82,3 +82,12 @@ pub enum EngineQueue {
         why: String,
     },
 }
+
+/// How far a client's clock is ahead of the target's, in seconds: between the two.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ClockSkew {
+    /// At least.
+    pub least_s: f64,
+    /// At most.
+    pub most_s: f64,
+}

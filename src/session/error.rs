@@ -42,6 +42,14 @@ pub enum MeasureError {
     /// The load client could not start.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// The instant that all shards have agreed on has passed.
+    #[error(
+        "stage `{stage}` of the shared run should have begun already; start every shard earlier than `--start-at`, by the time that probing the target takes, and run all of them again"
+    )]
+    TooLate {
+        /// The stage.
+        stage: String,
+    },
     /// A file could not be written.
     #[error(transparent)]
     Archive(#[from] ArchiveError),

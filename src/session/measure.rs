@@ -1,25 +1,23 @@
 //! One run from the target's first answer to the file on disk.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::error::{MeasureError, refuse_contradictions};
 use super::replicas::Replicas;
+use super::stages::{Loaded, Source};
 use super::target::RunningTarget;
 use crate::access::Access;
 use crate::archive::{RecordWriter, save_run};
-use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, run_stage};
-use crate::metric::{DEFINITION, Quantile, Statistic};
-use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt};
-use crate::probe::{Observed, ProbeClient, ProbeError, calibrate};
+use crate::load::{Appointment, Endpoint, LoadEvent, Stop};
+use crate::metric::DEFINITION;
+use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt, Share};
+use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, skew};
 use crate::provenance::Pins;
-use crate::sample::{EngineQueue, RequestRecord, StageEnd, StopReason};
-use crate::spec::{Spec, Stage};
-use crate::summary::{
-    ClientStamp, RUN_FORMAT, Run, RunEnd, Saturation, Side, SkippedStage, SpecStamp, StageContext,
-    StageSummary, summarise_stage,
-};
+use crate::spec::Spec;
+use crate::summary::{ClientStamp, RUN_FORMAT, Run, RunEnd, ShardStamp, Side, SpecStamp};
+use crate::unit::Nanos;
 
 /// What tells a run from every other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,14 +46,28 @@ pub struct Measured {
 /// Runs of one spec, taken one after another: one plan and one calibration for all of them.
 #[derive(Debug)]
 pub struct Sitting {
-    spec: Spec,
-    plan: Arc<Plan>,
+    pub(super) spec: Spec,
+    pub(super) plan: Arc<Plan>,
     session: String,
     folder: PathBuf,
     access: Access,
     calibration: Option<PromptCalibration>,
     /// What each target was when it last answered, by its URL.
     seen: BTreeMap<String, Observed>,
+    pub(super) shard: Option<Part>,
+}
+
+/// What this client does of a run that several share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its share.
+    pub share: Share,
+    /// When the run begins, RFC 3339.
+    pub start_at: String,
+    /// The same.
+    pub begin: Appointment,
+    /// When each stage begins after that.
+    pub starts: Vec<Nanos>,
 }
 
 impl Sitting {
@@ -70,7 +82,13 @@ impl Sitting {
             access,
             calibration: None,
             seen: BTreeMap::new(),
+            shard: None,
         }
+    }
+
+    /// Takes part in runs that several clients share.
+    pub fn take_part(&mut self, part: Part) {
+        self.shard = Some(part);
     }
 
     /// Writes prompts by this calibration, that of the baseline's runs, so that both sides get the
@@ -168,12 +186,11 @@ impl Sitting {
             self.calibration.unwrap_or(PromptCalibration::ASSUMED)
         };
         let salt = Salt::new(name.unique.clone());
-        let id = format!(
-            "{}-{}-{}",
-            name.stamp,
-            self.spec.digest().short(),
-            &name.unique[..4]
-        );
+        let digest = self.spec.digest().short();
+        let mut id = format!("{}-{digest}-{}", name.stamp, &name.unique[..4]);
+        if let Some(Part { share, .. }) = self.shard {
+            id = format!("{id}-{}of{}", share.index(), share.count());
+        }
         let records_path = self.folder.join("records").join(format!("{id}.jsonl.gz"));
         let endpoint = Endpoint {
             base_urls: target.bases().to_vec(),
@@ -185,9 +202,14 @@ impl Sitting {
         let mut loaded = Loaded {
             writer: RecordWriter::create(&records_path, &id)?,
             stages: Vec::new(),
+            observations: Vec::new(),
             skipped: Vec::new(),
             end,
             elapsed_s: 0.0,
+        };
+        let clock = match &self.shard {
+            Some(_) => skew(replicas.first()).await,
+            None => None,
         };
         if loaded.end == RunEnd::Complete {
             let prompter = Prompter::new(seed, salt.clone(), calibration).under(self.plan.cache());
@@ -199,6 +221,13 @@ impl Sitting {
             self.load(from, all, progress, stop, &mut loaded).await?;
         }
         loaded.writer.flush()?;
+        let shard = self.shard.as_ref().map(|part| ShardStamp {
+            index: part.share.index(),
+            count: part.share.count(),
+            start_at: part.start_at.clone(),
+            clock,
+            observations: loaded.observations,
+        });
         let (pair, side) = name.place.unzip();
         let run = Run {
             format: RUN_FORMAT.to_owned(),
@@ -230,6 +259,8 @@ impl Sitting {
             },
             stages: loaded.stages,
             skipped: loaded.skipped,
+            shard,
+            merged: Vec::new(),
         };
         let path = save_run(&self.folder.join("runs"), &run)?;
         Ok(Measured {
@@ -237,136 +268,6 @@ impl Sitting {
             path,
             records: records_path,
         })
-    }
-
-    /// Runs the stages one after another until the target is lost or the user stops it. Between
-    /// them nothing is in flight, and where the engine shows its queue, that is empty too.
-    async fn load(
-        &self,
-        from: Source<'_>,
-        all: bool,
-        mut progress: impl FnMut(LoadEvent),
-        mut stop: Stop,
-        loaded: &mut Loaded,
-    ) -> Result<(), MeasureError> {
-        let quantiles = self.quantiles();
-        let client = Client::new(from.endpoint, self.spec.timeouts.connect)?;
-        for (index, planned) in self.plan.stages().iter().enumerate() {
-            if !all && !self.spec.gate.repeats_stage(&planned.stage.name) {
-                continue;
-            }
-            if loaded.skips(&planned.stage) {
-                continue;
-            }
-            let mut written = Ok(());
-            let job = StageJob {
-                plan: &self.plan,
-                stage: index,
-                prompter: from.prompter,
-                client: &client,
-                timeouts: &self.spec.timeouts,
-            };
-            let keep = |record: RequestRecord| {
-                if written.is_ok() {
-                    written = loaded.writer.append(record);
-                }
-            };
-            let observation = run_stage(job, keep, &mut progress, stop.clone()).await?;
-            written?;
-            let records = loaded.writer.flush()?;
-            let context = StageContext {
-                stage: &planned.stage,
-                classes: self.plan.classes(),
-                quantiles: &quantiles,
-                token_mismatch: self.spec.gate.token_mismatch,
-            };
-            let mut summary = summarise_stage(context, &records, &observation)?;
-            if matches!(observation.end, StageEnd::Complete | StageEnd::Stopped(_)) {
-                let at_most = planned.stage.drain_timeout.to_duration();
-                summary.engine_queue = Some(tokio::select! {
-                    queue = from.replicas.drained(at_most) => queue,
-                    () = stop.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
-                });
-            }
-            loaded.take(&planned.stage, summary);
-            loaded.elapsed_s += observation.window_end.as_secs_f64();
-            match observation.end {
-                StageEnd::Complete | StageEnd::Stopped(_) => {}
-                StageEnd::Interrupted => {
-                    loaded.end = RunEnd::Interrupted;
-                    break;
-                }
-                StageEnd::TargetLost { error } => {
-                    loaded.end = RunEnd::TargetLost { error };
-                    break;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The standard quantiles and those that cells name.
-    fn quantiles(&self) -> Vec<Quantile> {
-        let named =
-            self.spec
-                .gate
-                .cells
-                .iter()
-                .filter_map(|cell| match cell.cell.metric.statistic() {
-                    Statistic::Quantile(quantile) => Some(quantile),
-                    Statistic::Mean | Statistic::Value => None,
-                });
-        let all: BTreeSet<Quantile> = Quantile::STANDARD.into_iter().chain(named).collect();
-        all.into_iter().collect()
-    }
-}
-
-/// Where the requests of a run come from and go to.
-#[derive(Clone, Copy)]
-struct Source<'a> {
-    endpoint: &'a Endpoint,
-    prompter: &'a Arc<Prompter>,
-    replicas: &'a Replicas,
-}
-
-/// What loading leaves behind.
-struct Loaded {
-    writer: RecordWriter,
-    stages: Vec<StageSummary>,
-    skipped: Vec<SkippedStage>,
-    end: RunEnd,
-    elapsed_s: f64,
-}
-
-impl Loaded {
-    /// Keeps a stage that was run.
-    fn take(&mut self, stage: &Stage, summary: StageSummary) {
-        let overloaded = summary
-            .load_state
-            .is_some_and(|load| load.state == Saturation::Overloaded);
-        let stops = stage.stop_when.is_some_and(|stop| stop.overload);
-        self.stages.push(StageSummary {
-            stopped: summary
-                .stopped
-                .or((overloaded && stops).then_some(StopReason::Overload)),
-            ..summary
-        });
-    }
-
-    /// Whether a stage is a step of a sweep that has ended; notes it then.
-    fn skips(&mut self, stage: &Stage) -> bool {
-        let ended = self.stages.iter().find_map(|before| {
-            let same = before.name.split_once('@').map(|(sweep, _)| sweep) == stage.sweep();
-            let reason = before.stopped.filter(|_| same && stage.sweep().is_some())?;
-            Some(SkippedStage {
-                name: stage.name.clone(),
-                after: before.name.clone(),
-                reason,
-            })
-        });
-        let skips = ended.is_some();
-        self.skipped.extend(ended);
-        skips
     }
 }
 

@@ -7,11 +7,14 @@ mod error;
 mod headroom;
 mod look;
 mod measure;
+mod merge;
 mod replicas;
+mod stages;
 mod target;
 
 pub use error::MeasureError;
 pub use headroom::{Effort, HeadroomError, Site, measure_headroom};
 pub use look::look;
-pub use measure::{Measured, RunName, Sitting};
+pub use measure::{Measured, Part, RunName, Sitting};
+pub use merge::{MergeFailure, Shard, merge};
 pub use target::{RunningTarget, TargetError};

@@ -2,23 +2,29 @@
 
 mod class;
 mod distribution;
+mod invalid;
 mod load_state;
+mod merge;
 mod model;
 #[cfg(test)]
 pub(crate) mod properties;
 mod records;
 mod settling;
+mod shard;
 mod stage;
 #[cfg(test)]
 mod tests;
 mod windows;
 
+pub use invalid::InvalidReason;
 pub use load_state::{LoadState, Saturation};
+pub use merge::{MergeError, merge_observations, merge_runs, same_run};
 pub use model::{
-    Attainment, ClassSummary, ClauseCount, ClientHealth, ClientStamp, Distribution, InvalidReason,
-    QuantileValue, RUN_FORMAT, Rates, Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary,
-    TokenTotals, Window,
+    Attainment, ClassSummary, ClauseCount, ClientHealth, ClientStamp, Distribution, QuantileValue,
+    RUN_FORMAT, Rates, Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, TokenTotals,
+    Window,
 };
 pub use records::Records;
 pub use settling::Settling;
+pub use shard::{MergedShard, ShardStamp};
 pub use stage::{StageContext, summarise_stage};

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::invalid::InvalidReason;
 use super::load_state::LoadState;
 use super::settling::Settling;
+use super::shard::{MergedShard, ShardStamp};
 use crate::ident::Digest;
 use crate::metric::{Metric, Quantile};
 use crate::plan::PromptCalibration;
@@ -57,6 +59,12 @@ pub struct Run {
     /// Steps of sweeps that were not run, for an earlier one broke `stop_when`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedStage>,
+    /// Which shard it is, where it is one: then it can't be judged alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardStamp>,
+    /// The shards that it was put together from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<MergedShard>,
 }
 
 /// A step of a sweep that was not run.
@@ -167,42 +175,6 @@ pub struct StageSummary {
     pub classes: BTreeMap<String, ClassSummary>,
     /// The window in equal slices (of a soak stage, in minutes), for drift and for plots.
     pub windows: Vec<Window>,
-}
-
-/// Why a stage is invalid: what the client or the harness did wrong.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum InvalidReason {
-    /// Requests left too late.
-    Late {
-        /// 99th percentile of `sent − scheduled`.
-        p99_s: f64,
-        /// The most that is allowed.
-        limit_s: f64,
-    },
-    /// Too few of the offered requests were sent while the in-flight cap was not reached.
-    SentShort {
-        /// Sent by offered.
-        ratio: f64,
-    },
-    /// The client used too much of the CPU it may use.
-    ClientCpu {
-        /// Share of the cores it may use.
-        share: f64,
-    },
-    /// Observed tokens are off the plan by more than the spec allows.
-    TokensOffPlan {
-        /// Observed input by planned input, minus one.
-        input: f64,
-        /// Observed output by planned output, minus one.
-        output: f64,
-        /// The most that is allowed, as a fraction.
-        limit: f64,
-    },
-    /// The window held not one request.
-    NoRequests,
-    /// The run was interrupted before the window ended.
-    Interrupted,
 }
 
 /// How the client fared in the window.

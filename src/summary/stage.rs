@@ -1,8 +1,9 @@
 //! Records of one stage to its summary, with what makes it invalid.
 
 use super::class::{Frame, Tally};
+use super::invalid::InvalidReason;
 use super::load_state::Backlog;
-use super::model::{ClientHealth, InvalidReason, StageSummary};
+use super::model::{ClientHealth, StageSummary};
 use super::records::Records;
 use super::settling::Settlings;
 use super::windows::Windows;

@@ -2,12 +2,13 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 15] = [
     &[],
     &["demo"],
     &["check"],
     &["doctor"],
     &["run"],
+    &["merge"],
     &["ab"],
     &["gate"],
     &["compare"],

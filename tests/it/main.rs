@@ -13,6 +13,7 @@ mod honesty;
 mod hostile_files;
 mod hostile_servers;
 mod run;
+mod shards;
 #[cfg(unix)]
 mod signals;
 mod stages;

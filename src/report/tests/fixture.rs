@@ -51,6 +51,8 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
         },
         stages: vec![stage("steady", slow)],
         skipped: Vec::new(),
+        shard: None,
+        merged: Vec::new(),
     };
     for (path, value) in [
         ("model.name", "meta-llama/Llama-3.1-8B-Instruct"),

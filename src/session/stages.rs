@@ -1,0 +1,204 @@
+//! The stages of a run: load, records, summaries, one after another.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::error::MeasureError;
+use super::measure::Sitting;
+use super::replicas::Replicas;
+use crate::archive::{ArchiveError, RecordSpan, RecordWriter};
+use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, run_stage};
+use crate::metric::{Quantile, Statistic};
+use crate::plan::{Prompter, Share};
+use crate::sample::{EngineQueue, RequestRecord, StageEnd, StageObservation, StopReason};
+use crate::spec::{Class, Spec, Stage};
+use crate::summary::{
+    RunEnd, Saturation, SkippedStage, StageContext, StageSummary, summarise_stage,
+};
+use crate::unit::Nanos;
+
+/// How long before a stage that begins at an agreed instant its requests are prepared.
+const PREPARE: Nanos = Nanos::from_secs(2);
+
+impl Sitting {
+    /// Runs the stages one after another until the target is lost or the user stops it. Between
+    /// them nothing is in flight, and where the engine shows its queue, that is empty too.
+    ///
+    /// Where several clients share the run, each stage begins when they have agreed, and summaries are
+    /// left to the end: the next stage waits for nobody.
+    pub(super) async fn load(
+        &self,
+        from: Source<'_>,
+        all: bool,
+        mut progress: impl FnMut(LoadEvent),
+        mut stop: Stop,
+        loaded: &mut Loaded,
+    ) -> Result<(), MeasureError> {
+        let client = Client::new(from.endpoint, self.spec.timeouts.connect)?;
+        let mut later = Vec::new();
+        for (index, planned) in self.plan.stages().iter().enumerate() {
+            if !all && !self.spec.gate.repeats_stage(&planned.stage.name) {
+                continue;
+            }
+            if loaded.skips(&planned.stage) {
+                continue;
+            }
+            let begin = self.shard.as_ref().and_then(|part| {
+                let start = part.starts.get(index)?;
+                Some(part.begin.after(*start))
+            });
+            if let Some(begin) = begin {
+                tokio::select! {
+                    () = begin.wait(PREPARE) => {}
+                    () = stop.pressed() => {
+                        loaded.end = RunEnd::Interrupted;
+                        break;
+                    }
+                }
+                if begin.has_passed() {
+                    return Err(MeasureError::TooLate {
+                        stage: planned.stage.name.clone(),
+                    });
+                }
+            }
+            let mut written = Ok(());
+            let job = StageJob {
+                plan: &self.plan,
+                stage: index,
+                prompter: from.prompter,
+                client: &client,
+                timeouts: &self.spec.timeouts,
+                share: self.shard.as_ref().map_or(Share::WHOLE, |part| part.share),
+                begin,
+            };
+            let keep = |record: RequestRecord| {
+                if written.is_ok() {
+                    written = loaded.writer.append(record);
+                }
+            };
+            let observation = run_stage(job, keep, &mut progress, stop.clone()).await?;
+            written?;
+            let records = loaded.writer.flush()?;
+            loaded.elapsed_s += observation.window_end.as_secs_f64();
+            let end = observation.end.clone();
+            if begin.is_some() {
+                later.push((&planned.stage, records, observation));
+            } else {
+                let mut summary = self.summary(&planned.stage, &records, &observation)?;
+                if matches!(end, StageEnd::Complete | StageEnd::Stopped(_)) {
+                    let at_most = planned.stage.drain_timeout.to_duration();
+                    summary.engine_queue = Some(tokio::select! {
+                        queue = from.replicas.drained(at_most) => queue,
+                        () = stop.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
+                    });
+                }
+                loaded.take(&planned.stage, summary);
+            }
+            match end {
+                StageEnd::Complete | StageEnd::Stopped(_) => {}
+                StageEnd::Interrupted => {
+                    loaded.end = RunEnd::Interrupted;
+                    break;
+                }
+                StageEnd::TargetLost { error } => {
+                    loaded.end = RunEnd::TargetLost { error };
+                    break;
+                }
+            }
+        }
+        for (stage, records, observation) in later {
+            let summary = self.summary(stage, &records, &observation)?;
+            loaded.take(stage, summary);
+            loaded.observations.push(observation);
+        }
+        Ok(())
+    }
+
+    fn summary(
+        &self,
+        stage: &Stage,
+        records: &RecordSpan,
+        observation: &StageObservation,
+    ) -> Result<StageSummary, ArchiveError> {
+        summarised(&self.spec, self.plan.classes(), stage, records, observation)
+    }
+}
+
+/// The summary of a stage of this spec.
+pub(super) fn summarised(
+    spec: &Spec,
+    classes: &[Class],
+    stage: &Stage,
+    records: &RecordSpan,
+    observation: &StageObservation,
+) -> Result<StageSummary, ArchiveError> {
+    let context = StageContext {
+        stage,
+        classes,
+        quantiles: &quantiles(spec),
+        token_mismatch: spec.gate.token_mismatch,
+    };
+    summarise_stage(context, records, observation)
+}
+
+/// The standard quantiles and those that cells name.
+fn quantiles(spec: &Spec) -> Vec<Quantile> {
+    let cells = spec.gate.cells.iter();
+    let named = cells.filter_map(|cell| match cell.cell.metric.statistic() {
+        Statistic::Quantile(quantile) => Some(quantile),
+        Statistic::Mean | Statistic::Value => None,
+    });
+    let all: BTreeSet<Quantile> = Quantile::STANDARD.into_iter().chain(named).collect();
+    all.into_iter().collect()
+}
+
+/// Where the requests of a run come from and go to.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub(super) endpoint: &'a Endpoint,
+    pub(super) prompter: &'a Arc<Prompter>,
+    pub(super) replicas: &'a Replicas,
+}
+
+/// What loading leaves behind.
+pub(super) struct Loaded {
+    pub(super) writer: RecordWriter,
+    pub(super) stages: Vec<StageSummary>,
+    /// What was seen of each stage.
+    pub(super) observations: Vec<StageObservation>,
+    pub(super) skipped: Vec<SkippedStage>,
+    pub(super) end: RunEnd,
+    pub(super) elapsed_s: f64,
+}
+
+impl Loaded {
+    /// Keeps a stage that was run.
+    fn take(&mut self, stage: &Stage, summary: StageSummary) {
+        let overloaded = summary
+            .load_state
+            .is_some_and(|load| load.state == Saturation::Overloaded);
+        let stops = stage.stop_when.is_some_and(|stop| stop.overload);
+        self.stages.push(StageSummary {
+            stopped: summary
+                .stopped
+                .or((overloaded && stops).then_some(StopReason::Overload)),
+            ..summary
+        });
+    }
+
+    /// Whether a stage is a step of a sweep that has ended; notes it then.
+    fn skips(&mut self, stage: &Stage) -> bool {
+        let ended = self.stages.iter().find_map(|before| {
+            let same = before.name.split_once('@').map(|(sweep, _)| sweep) == stage.sweep();
+            let reason = before.stopped.filter(|_| same && stage.sweep().is_some())?;
+            Some(SkippedStage {
+                name: stage.name.clone(),
+                after: before.name.clone(),
+                reason,
+            })
+        });
+        let skips = ended.is_some();
+        self.skipped.extend(ended);
+        skips
+    }
+}
