@@ -20,6 +20,7 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioExecutor;
 
 use super::place::Stream;
+use super::relay::Relay;
 
 /// What is sent.
 pub(super) type Outgoing = Request<Full<Bytes>>;
@@ -36,6 +37,7 @@ enum Link {
         sender: http1::SendRequest<Full<Bytes>>,
         /// The half that reads and writes; `None` once it has closed.
         socket: Option<Box<http1::Connection<Stream, Full<Bytes>>>>,
+        relay: Relay,
     },
     Http2(Http2Stream),
 }
@@ -115,6 +117,7 @@ impl Connection {
             link: Link::Http1 {
                 sender,
                 socket: Some(Box::new(socket)),
+                relay: Relay::new(),
             },
         })
     }
@@ -131,11 +134,17 @@ impl Connection {
         request: Outgoing,
     ) -> Result<Response<hyper::body::Incoming>, TrySendError<Outgoing>> {
         match &mut self.link {
-            Link::Http1 { sender, socket } => {
+            Link::Http1 {
+                sender,
+                socket,
+                relay,
+            } => {
                 let mut answer = pin!(sender.try_send_request(request));
                 poll_fn(|context| {
-                    turn(socket, context);
-                    answer.as_mut().poll(context)
+                    relay.poll(context, |context| {
+                        turn(socket, context);
+                        answer.as_mut().poll(context)
+                    })
                 })
                 .await
             }
@@ -146,10 +155,16 @@ impl Connection {
     /// Whether another request can be sent on it: looks at the socket for a close that has arrived.
     pub(super) async fn is_open(&mut self) -> bool {
         match &mut self.link {
-            Link::Http1 { sender, socket } => {
+            Link::Http1 {
+                sender,
+                socket,
+                relay,
+            } => {
                 poll_fn(|context| {
-                    turn(socket, context);
-                    Poll::Ready(())
+                    relay.poll(context, |context| {
+                        turn(socket, context);
+                        Poll::Ready(())
+                    })
                 })
                 .await;
                 socket.is_some() && sender.is_ready()
@@ -213,10 +228,12 @@ impl Body {
     async fn frame(&mut self) -> Option<hyper::Result<hyper::body::Frame<Bytes>>> {
         let mut frame = self.incoming.frame();
         match &mut self.connection.link {
-            Link::Http1 { socket, .. } => {
+            Link::Http1 { socket, relay, .. } => {
                 poll_fn(|context| {
-                    turn(socket, context);
-                    Pin::new(&mut frame).poll(context)
+                    relay.poll(context, |context| {
+                        turn(socket, context);
+                        Pin::new(&mut frame).poll(context)
+                    })
                 })
                 .await
             }

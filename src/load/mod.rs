@@ -28,6 +28,7 @@ mod open;
 mod place;
 mod pool;
 mod priming;
+mod relay;
 mod stop;
 mod supply;
 mod target;
