@@ -167,6 +167,8 @@ impl Loop {
     }
 
     fn deliver(&mut self, step: &Step) {
+        // First, so that who has read an answer to its end finds it counted.
+        self.metrics().step(step, &self.engine);
         for emission in &step.emissions {
             let delivery = Delivery {
                 due: step.end,
@@ -180,7 +182,6 @@ impl Loop {
                 self.clients.remove(&emission.id);
             }
         }
-        self.metrics().step(step, &self.engine);
     }
 
     fn metrics(&self) -> std::sync::MutexGuard<'_, Metrics> {
