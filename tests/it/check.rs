@@ -69,3 +69,18 @@ fn an_unset_variable_is_named_and_a_set_one_never_shown() {
         ran.err
     );
 }
+
+#[test]
+fn a_warm_cache_with_nothing_to_warm_is_a_warning() {
+    let warm = SMALL.replace("SIM", "test");
+    let warm = warm.replace("seed: 7", "seed: 7\n  cache: warm");
+    assert!(warm.contains("cache: warm"));
+    Project::with_spec(&warm)
+        .run(&["check", "spec.yaml"])
+        .exits(0)
+        .says("warning[spec::nothing-shared]");
+    let shared = warm.replace("output:", "prefix: {tokens: 16}, output:");
+    assert_ne!(shared, warm);
+    let ran = Project::with_spec(&shared).run(&["check", "spec.yaml"]);
+    assert!(!ran.exits(0).err.contains("nothing-shared"));
+}

@@ -5,6 +5,7 @@
 
 mod arrival;
 mod buckets;
+mod cache;
 mod cells;
 mod connection;
 mod conversation;
@@ -89,6 +90,7 @@ pub(super) fn lower(
         files,
     };
     let stages = stages::Stages::lower(&fields, &around, out);
+    classes.warn_of_nothing_shared(&stages, out);
     let gate = gate::lower(&fields, &classes, &stages, out);
     if let Some(gate) = &gate {
         stages.warn_short_warmup(gate, target.as_ref(), out);

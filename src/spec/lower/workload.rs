@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::buckets::Lengths;
-use super::{conversation, length, request, rows, tenants};
+use super::stages::Stages;
+use super::{cache, conversation, length, request, rows, tenants};
 use crate::spec::cache::CacheRegime;
 use crate::spec::class::{Cancel, Class, OutputLength, PrefixSharing};
 use crate::spec::diagnostics::Diagnostics;
@@ -62,6 +63,8 @@ const SLO: Shape = Shape {
 pub(super) struct Classes {
     seed: Option<u64>,
     cache: Option<CacheRegime>,
+    /// Where it is declared.
+    cache_span: Option<Range<usize>>,
     drafts: Vec<Draft>,
 }
 
@@ -82,6 +85,7 @@ impl Classes {
         let mut classes = Self {
             seed: None,
             cache: None,
+            cache_span: None,
             drafts: Vec::new(),
         };
         let Some(node) = fields.need("workload", SHAPE.example, out) else {
@@ -93,7 +97,8 @@ impl Classes {
         classes.seed = fields.or("seed", 0, out, |node, out| {
             values::whole_number(node, "`seed`", 0..=u64::MAX, "42", out)
         });
-        classes.cache = fields.or("cache", CacheRegime::default(), out, cache);
+        classes.cache = fields.or("cache", CacheRegime::default(), out, cache::lower);
+        classes.cache_span = fields.key_span("cache").cloned();
         let defaults = Defaults {
             files,
             api,
@@ -110,6 +115,15 @@ impl Classes {
             classes.drafts.push(draft);
         }
         classes
+    }
+
+    /// Warns of a regime that changes nothing.
+    pub(super) fn warn_of_nothing_shared(&self, stages: &Stages, out: &mut Diagnostics) {
+        if let (Some(span), Some(workload)) = (&self.cache_span, self.workload())
+            && workload.cache == CacheRegime::Warm
+        {
+            cache::warn_of_nothing_shared(span, &workload.classes, stages, out);
+        }
     }
 
     /// Whether every class has a name, so that another name is known to be wrong.
@@ -274,12 +288,6 @@ pub(super) fn duplicate_name(what: &str, span: &Range<usize>, name: &str, out: &
         format!("there is a {what} `{name}` already"),
         "give each a name of its own",
     );
-}
-
-fn cache(node: &Node, out: &mut Diagnostics) -> Option<CacheRegime> {
-    let regimes = [CacheRegime::Cold, CacheRegime::Realistic, CacheRegime::Warm];
-    let options = regimes.map(|regime| (regime.name(), regime));
-    values::choice(node, "`cache`", &options, &[], out)
 }
 
 fn output_length(node: &Node, out: &mut Diagnostics) -> Option<OutputLength> {
