@@ -73,6 +73,7 @@ pub(crate) fn stage(name: &str) -> StageSummary {
         load_state: None,
         stopped: None,
         engine_queue: None,
+        prefix_cache: None,
         health: ClientHealth {
             lateness_p50_s: 0.0,
             lateness_p99_s: 0.0,

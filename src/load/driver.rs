@@ -18,7 +18,6 @@ use super::inbox::Inbox;
 use super::job::{StageJob, StartError};
 use super::kitchen::Kitchen;
 use super::open::Pacer;
-use super::priming::prime;
 use super::stop::Stop;
 use super::supply::Supply;
 use super::target::Lifeline;
@@ -51,7 +50,7 @@ const DRAIN_AFTER_HALT: Nanos = Nanos::from_secs(5);
 /// the drain is at most 5 s, and the window ends at that instant; requests due later are not
 /// recorded at all.
 ///
-/// Dropping the future stops the stage.
+/// Under a warm regime [`prime`](super::prime) goes before it. Dropping the future stops the stage.
 pub async fn run_stage(
     job: StageJob<'_>,
     mut records: impl FnMut(RequestRecord),
@@ -59,10 +58,6 @@ pub async fn run_stage(
     mut stop: Stop,
 ) -> Result<StageObservation, StartError> {
     events(LoadEvent::StageStarted { stage: job.stage });
-    tokio::select! {
-        () = prime(job) => {}
-        () = stop.pressed() => {}
-    }
     let mut stage = Running::start(job).await?;
     let mut ticks = interval(TICK.to_duration());
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

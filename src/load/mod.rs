@@ -43,6 +43,7 @@ pub use endpoint::{ClientError, Endpoint};
 pub use event::{Live, LoadEvent};
 pub use http::Client;
 pub use job::{StageJob, StartError};
+pub use priming::prime;
 pub use stop::{Stop, StopSwitch};
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ const AT_A_TIME: usize = 4;
 ///
 /// They are no requests of the stage and leave no records. One that fails warms nothing, which the
 /// engine's hit ratio then shows.
-pub(super) async fn prime(job: StageJob<'_>) {
+pub async fn prime(job: StageJob<'_>) {
     if job.plan.cache() != CacheRegime::Warm {
         return;
     }

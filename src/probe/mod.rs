@@ -5,6 +5,7 @@
 //! reached at all, or that answers no model, does.
 
 mod answer;
+mod cache;
 mod calibrate;
 mod client;
 mod host;
@@ -15,6 +16,7 @@ mod skew;
 use std::collections::BTreeMap;
 
 pub use answer::{EngineAnswers, Seen};
+pub use cache::cache_counters;
 pub use calibrate::calibrate;
 pub use client::{ProbeClient, ProbeError};
 pub use host::host_pins;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::client::{ProbeClient, ProbeError};
+use super::cache::why_no_metrics;
+use super::client::ProbeClient;
 use crate::sample::EngineQueue;
 use crate::wire::prometheus::total;
 
@@ -36,7 +37,10 @@ pub async fn drained(client: &ProbeClient, at_most: Duration) -> EngineQueue {
         loop {
             let text = match client.text("/metrics").await {
                 Ok(text) => text,
-                Err(error) => break unknown(&error),
+                Err(error) => {
+                    let why = why_no_metrics(&error);
+                    break EngineQueue::Unknown { why };
+                }
             };
             seen = match held(&text) {
                 None => EngineQueue::Unknown {
@@ -56,14 +60,6 @@ pub async fn drained(client: &ProbeClient, at_most: Duration) -> EngineQueue {
         Ok(queue) => queue,
         Err(_) => seen,
     }
-}
-
-fn unknown(error: &ProbeError) -> EngineQueue {
-    let why = match error {
-        ProbeError::Status { status, .. } => format!("/metrics answers {status}"),
-        other => other.to_string(),
-    };
-    EngineQueue::Unknown { why }
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@
 //! it is printed.
 
 mod build;
+mod cache;
 mod cells;
+mod client;
 mod conditions;
 pub mod doctor;
 mod engine;

@@ -232,6 +232,8 @@ pub struct StageView {
     pub latencies: Vec<LatencyRow>,
     /// Throughput.
     pub throughput: Text,
+    /// What a prefix cache found of its prompts; `None` where nobody says.
+    pub cache: Option<Text>,
     /// How the client fared.
     pub client: Text,
     /// What its figures can't show.

@@ -1,9 +1,11 @@
 //! What the figures of a stage can't show, by their nature or by the target's, in words.
 
 use crate::metric::Metric;
+use crate::spec::CacheRegime;
 use crate::summary::StageSummary;
 use crate::unit::scale::{self, Unit};
 
+use super::cache;
 use super::span::Text;
 
 /// A stream whose answers come to this share of their time after the first token was held back.
@@ -13,10 +15,16 @@ const AT_ONCE: f64 = 0.01;
 const TOO_FAST: f64 = 0.001;
 
 /// What the figures of a stage can't show; empty where there is nothing.
-pub(super) fn stage(stage: &StageSummary) -> Vec<Text> {
+pub(super) fn stage(stage: &StageSummary, regime: CacheRegime) -> Vec<Text> {
+    let found = stage.prefix_cache.as_ref();
     [blindness(stage), buffering(stage)]
         .into_iter()
         .flatten()
+        .chain(
+            found
+                .into_iter()
+                .flat_map(|found| cache::doubts(found, regime)),
+        )
         .collect()
 }
 
@@ -67,7 +75,10 @@ mod tests {
     use crate::compare::synthetic;
 
     fn said(stage: &StageSummary) -> Vec<String> {
-        super::stage(stage).iter().map(Text::plain).collect()
+        super::stage(stage, CacheRegime::default())
+            .iter()
+            .map(Text::plain)
+            .collect()
     }
 
     #[test]

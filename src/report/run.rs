@@ -2,12 +2,13 @@
 
 use crate::metric::{Metric, Quantile};
 use crate::sample::TokenSource;
-use crate::summary::{ClassSummary, ClientHealth, Distribution, Run, RunEnd, StageSummary};
+use crate::spec::CacheRegime;
+use crate::summary::{ClassSummary, Distribution, Run, RunEnd, StageSummary};
 use crate::unit::scale::{self, Unit};
 
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
-use super::{conditions, outcomes, remarks, setup, words};
+use super::{cache, client, conditions, outcomes, remarks, setup, words};
 
 /// Latency metrics that a report of one run shows, where they were measured.
 const LATENCIES: [Metric; 7] = [
@@ -26,7 +27,7 @@ pub fn build(run: &Run) -> RunModel {
     let stages = run
         .stages
         .iter()
-        .map(|stage| stage_view(stage, &mut notes))
+        .map(|stage| stage_view(stage, run.spec.cache, &mut notes))
         .collect();
     let (headline, tone) = headline(run);
     RunModel {
@@ -113,7 +114,7 @@ fn facts(run: &Run) -> Vec<Text> {
     ]
 }
 
-fn stage_view(stage: &StageSummary, notes: &mut Notes) -> StageView {
+fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Notes) -> StageView {
     let pooled = &stage.pooled;
     let mut latencies = Vec::new();
     for metric in LATENCIES {
@@ -154,8 +155,9 @@ fn stage_view(stage: &StageSummary, notes: &mut Notes) -> StageView {
         clauses: clauses(stage),
         latencies,
         throughput: throughput(pooled),
-        client: client(&stage.health),
-        remarks: remarks::stage(stage),
+        cache: stage.prefix_cache.as_ref().and_then(cache::found),
+        client: client::line(&stage.health),
+        remarks: remarks::stage(stage, regime),
         errors: pooled
             .errors
             .iter()
@@ -237,43 +239,6 @@ fn throughput(class: &ClassSummary) -> Text {
         ),
         Some(TokenSource::Usage) | None => text,
     }
-}
-
-fn client(health: &ClientHealth) -> Text {
-    let seconds = |s: f64| scale::value(Unit::Seconds, s);
-    let mut text = Text::of("requests left ")
-        .figure(seconds(health.lateness_p50_s))
-        .words(" late at the median, ")
-        .figure(seconds(health.lateness_p99_s))
-        .words(" at p99");
-    if let Some(share) = health.cpu_share {
-        text = text
-            .words("; ")
-            .figure(scale::value(Unit::Proportion, share))
-            .words(" of its CPU");
-    }
-    text = text
-        .words("; in flight ")
-        .figure(scale::mean(health.in_flight_mean))
-        .words(" on average, ")
-        .figure(scale::count(health.in_flight_max.into()))
-        .words(" at most");
-    if health.cap_hits > 0 {
-        text = text
-            .words("; due while the in-flight cap was reached: ")
-            .figure(scale::count(health.cap_hits.into()));
-    }
-    if health.resent > 0 {
-        text = text
-            .words("; sent again because a kept connection closed: ")
-            .figure(scale::count(health.resent));
-    }
-    if health.backlog > 0 {
-        text = text
-            .words("; still in flight when the drain ended: ")
-            .figure(scale::count(health.backlog.into()));
-    }
-    text
 }
 
 fn latency_rows(

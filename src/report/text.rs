@@ -201,6 +201,9 @@ impl Page {
             Tone::Neutral,
             format!("  throughput  {}", stage.throughput.plain()),
         );
+        if let Some(text) = &stage.cache {
+            self.line(Tone::Neutral, format!("  cache       {}", text.plain()));
+        }
         self.line(
             Tone::Faint,
             format!("  client      {}", stage.client.plain()),

@@ -1,10 +1,12 @@
 //! What happened to one request, and the metrics of it.
 
+mod cache;
 mod finish;
 pub(crate) mod record;
 mod stage;
 mod timeline;
 
+pub use cache::{CacheTokens, EngineCache};
 pub use finish::FinishReason;
 pub use record::{Outcome, OutcomeKind, RequestRecord, TimeoutPhase, TokenSource};
 pub use stage::{ClockSkew, EngineQueue, StageEnd, StageObservation, StopReason};

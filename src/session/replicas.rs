@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::error::MeasureError;
 use crate::access::Access;
-use crate::probe::{Observed, ProbeClient, ProbeError, drained, observe};
+use crate::probe::{Observed, ProbeClient, ProbeError, cache_counters, drained, observe};
 use crate::provenance::Observation;
-use crate::sample::EngineQueue;
+use crate::sample::{CacheTokens, EngineCache, EngineQueue};
 use crate::spec::Spec;
 
 /// One or several replicas.
@@ -74,6 +74,39 @@ impl Replicas {
         }
         held
     }
+
+    /// What the prefix cache of each has counted since it started, or why that is not known.
+    pub(super) async fn cache_counters(&self) -> CacheCounters {
+        let mut all = vec![cache_counters(&self.first).await];
+        for other in &self.others {
+            all.push(cache_counters(other).await);
+        }
+        CacheCounters(all)
+    }
+}
+
+/// Counters of each replica's prefix cache at an instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CacheCounters(Vec<Result<CacheTokens, String>>);
+
+impl CacheCounters {
+    /// Of replicas that nobody asked.
+    pub(super) fn unknown(why: &str) -> Self {
+        Self(vec![Err(why.to_owned())])
+    }
+
+    /// What all replicas have counted since; unknown where one does not say, or began anew.
+    pub(super) fn since(self, before: Self) -> EngineCache {
+        let counted = before.0.into_iter().zip(self.0).map(|(before, after)| {
+            let restarted = || "its counters went back: it was started anew".to_owned();
+            after?.since(before?).ok_or_else(restarted)
+        });
+        let sum = counted.reduce(|sum, one| Ok(sum?.plus(one?)));
+        match sum.unwrap_or_else(|| Err("no replica was asked".to_owned())) {
+            Ok(tokens) => EngineCache::Tokens(tokens),
+            Err(why) => EngineCache::Unknown { why },
+        }
+    }
 }
 
 /// What two replicas hold; unknown where either is.
@@ -113,5 +146,30 @@ mod tests {
             sum(EngineQueue::Empty, EngineQueue::Empty),
             EngineQueue::Empty
         );
+    }
+    #[test]
+    fn what_replicas_counted_adds_up() {
+        let at = |counts: &[(u64, u64)]| {
+            let tokens = |&(hits, queries): &(u64, u64)| Ok(CacheTokens { hits, queries });
+            CacheCounters(counts.iter().map(tokens).collect())
+        };
+        let why = |cache| match cache {
+            EngineCache::Tokens(tokens) => panic!("{tokens:?}"),
+            EngineCache::Unknown { why } => why,
+        };
+        let (before, after) = (at(&[(10, 20), (0, 0)]), at(&[(40, 90), (13, 30)]));
+        let (hits, queries) = (43, 100);
+        assert_eq!(
+            after.clone().since(before.clone()),
+            EngineCache::Tokens(CacheTokens { hits, queries })
+        );
+        // The sums alone would not show it.
+        let restarted = at(&[(2, 5), (900, 900)]);
+        assert!(why(restarted.since(before.clone())).contains("anew"));
+        let mut silent = after;
+        silent.0[1] = Err("/metrics answers 404".to_owned());
+        assert_eq!(why(silent.since(before.clone())), "/metrics answers 404");
+        let unasked = CacheCounters::unknown("interrupted");
+        assert_eq!(why(unasked.since(before)), "interrupted");
     }
 }

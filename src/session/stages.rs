@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use super::error::MeasureError;
 use super::measure::Sitting;
-use super::replicas::Replicas;
+use super::replicas::{CacheCounters, Replicas};
 use crate::archive::{ArchiveError, RecordSpan, RecordWriter};
-use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, run_stage};
+use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, prime, run_stage};
 use crate::metric::{Quantile, Statistic};
 use crate::plan::{Prompter, Share};
 use crate::sample::{EngineQueue, RequestRecord, StageEnd, StageObservation, StopReason};
 use crate::spec::{Class, Spec, Stage};
 use crate::summary::{
-    RunEnd, Saturation, SkippedStage, StageContext, StageSummary, summarise_stage,
+    CacheUsage, RunEnd, Saturation, SkippedStage, StageContext, StageSummary, shared_share,
+    summarise_stage,
 };
 use crate::unit::Nanos;
 
@@ -71,7 +72,18 @@ impl Sitting {
                 share: self.shard.as_ref().map_or(Share::WHOLE, |part| part.share),
                 begin,
             };
+            tokio::select! {
+                () = prime(job) => {}
+                () = stop.pressed() => {}
+            }
+            let before = match begin {
+                // The counters hold what other clients send, too.
+                Some(_) => None,
+                None => Some(cache_counters(from.replicas, &mut stop).await),
+            };
+            let mut usage = CacheUsage::default();
             let keep = |record: RequestRecord| {
+                usage.see(&record);
                 if written.is_ok() {
                     written = loaded.writer.append(record);
                 }
@@ -91,6 +103,11 @@ impl Sitting {
                         queue = from.replicas.drained(at_most) => queue,
                         () = stop.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
                     });
+                    if let Some(before) = before {
+                        let after = cache_counters(from.replicas, &mut stop).await;
+                        let shared = shared_share(&planned.stage, self.plan.classes());
+                        summary.prefix_cache = Some(usage.beside(after.since(before), shared));
+                    }
                 }
                 loaded.take(&planned.stage, summary);
             }
@@ -121,6 +138,14 @@ impl Sitting {
         observation: &StageObservation,
     ) -> Result<StageSummary, ArchiveError> {
         summarised(&self.spec, self.plan.classes(), stage, records, observation)
+    }
+}
+
+/// What prefix caches have counted, where nobody stops it.
+async fn cache_counters(replicas: &Replicas, stop: &mut Stop) -> CacheCounters {
+    tokio::select! {
+        counters = replicas.cache_counters() => counters,
+        () = stop.pressed() => CacheCounters::unknown("interrupted"),
     }
 }
 

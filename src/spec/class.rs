@@ -75,6 +75,15 @@ impl Class {
         self.lengths.iter().map(weighted).sum::<f64>() / total
     }
 
+    /// Mean input length of its buckets, in tokens, clipping left out; 0 where lengths are rows of a
+    /// file.
+    pub fn mean_input(&self) -> f64 {
+        let total: f64 = self.lengths.iter().map(|bucket| bucket.weight).sum();
+        let weighted = |bucket: &Bucket| bucket.weight * bucket.input.mean();
+        let sum = self.lengths.iter().map(weighted).sum::<f64>();
+        if total > 0.0 { sum / total } else { 0.0 }
+    }
+
     /// Whether the plan says how long inputs are; prompts of a dataset are as long as they are.
     pub fn plans_input(&self) -> bool {
         let is_dataset = |rows: &Rows| rows.kind == RowsKind::Dataset;

@@ -6,6 +6,7 @@ mod invalid;
 mod load_state;
 mod merge;
 mod model;
+mod prefix_cache;
 #[cfg(test)]
 pub(crate) mod properties;
 mod records;
@@ -24,6 +25,7 @@ pub use model::{
     RUN_FORMAT, Rates, Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, TokenTotals,
     Window,
 };
+pub use prefix_cache::{CACHE_TOLERANCE, CacheDoubt, CacheUsage, PrefixCache, shared_share};
 pub use records::Records;
 pub use settling::Settling;
 pub use shard::{MergedShard, ShardStamp};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::invalid::InvalidReason;
 use super::load_state::LoadState;
+use super::prefix_cache::PrefixCache;
 use super::settling::Settling;
 use super::shard::{MergedShard, ShardStamp};
 use crate::ident::Digest;
@@ -166,6 +167,9 @@ pub struct StageSummary {
     /// What the engine still held after the drain; `None` where it was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine_queue: Option<EngineQueue>,
+    /// What a prefix cache found of its prompts; `None` where the engine was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix_cache: Option<PrefixCache>,
     /// How the client fared.
     pub health: ClientHealth,
     /// All classes together.

@@ -186,6 +186,7 @@ impl<'a> Survey<'a> {
                 _ => None,
             },
             engine_queue: None,
+            prefix_cache: None,
             health: ClientHealth {
                 lateness_p50_s: lateness(0.5),
                 lateness_p99_s: lateness(0.99),

@@ -175,7 +175,7 @@ fn a_dataset_is_sent_as_it_stands_and_judged_without_its_file() {
     project.run(&["compare", run, run]).exits(3);
 }
 
-/// The cached share of the input of a stage under a regime.
+/// The cached share of the input of a stage under a regime, which the engine's own count agrees with.
 fn cached(cache: &str) -> f64 {
     let project = spec(
         &format!(
@@ -192,6 +192,23 @@ fn cached(cache: &str) -> f64 {
     };
     let input: u32 = measured().filter_map(|record| record.input_tokens).sum();
     let cached: u32 = measured().filter_map(|record| record.cached_tokens).sum();
+    let path = project.runs()[0].clone();
+    let found = &json(&path)["stages"][0]["prefix_cache"];
+    // Nobody else sends anything, so engine and usage counted the same tokens.
+    assert_eq!(found["engine"]["tokens"], found["usage"]);
+    let counted =
+        |of: fn(&RequestRecord) -> Option<u32>| -> u32 { records.iter().filter_map(of).sum() };
+    assert_eq!(
+        found["usage"]["hits"],
+        counted(|record| record.cached_tokens)
+    );
+    assert_eq!(
+        found["usage"]["queries"],
+        counted(|record| record.input_tokens)
+    );
+    let told = project.run(&["report", path.to_str().unwrap()]).exits(0);
+    let told = told.shows("of prompt tokens by the engine's own count, ");
+    assert!(!told.out.contains("under `cache:"), "{}", told.out);
     f64::from(cached) / f64::from(input)
 }
 
@@ -206,6 +223,30 @@ fn cache_regimes_have_the_engine_find_as_much_as_they_say() {
     );
     // Two thirds of each input are shared, but for the last block.
     assert!(warm > 0.5, "{warm}");
+}
+
+#[test]
+fn a_regime_is_doubted_where_the_engine_finds_something_else() {
+    let project = spec(
+        "  cache: cold\n  classes:\n    - {name: chat, input: 192, output: 2, prefix: {tokens: 128}}",
+        "closed: {users: 1}, requests: 60, warmup: 1",
+    );
+    run(&project);
+    let path = project.runs()[0].clone();
+    let text = fs::read_to_string(&path).unwrap();
+    let mut file = json(&path);
+    file["stages"][0]["prefix_cache"]["engine"]["tokens"]["hits"] = 9000.into();
+    fs::write(&path, file.to_string()).unwrap();
+    let report = |path: &Path| project.run(&["report", path.to_str().unwrap()]).exits(0);
+    report(&path)
+        .shows("under `cache: cold`, which lets it find next to nothing")
+        .shows("somebody else uses the engine");
+    // A file of an earlier version says nothing of it.
+    let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let stage = file["stages"][0].as_object_mut().unwrap();
+    stage.remove("prefix_cache").unwrap();
+    fs::write(&path, file.to_string()).unwrap();
+    assert!(!report(&path).out.contains("own count"));
 }
 
 #[test]

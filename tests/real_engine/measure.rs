@@ -193,6 +193,11 @@ fn times_are_in_the_order_in_which_they_happened() {
         counted.output_tokens,
     );
     assert_eq!(own, (input, cached, output));
+    // The run has kept the engine's count of cached tokens.
+    let found = measured.run.stages[0].prefix_cache.as_ref().unwrap();
+    let engine = found.engine_tokens().unwrap();
+    assert_eq!((engine.queries as f64, engine.hits as f64), (input, cached));
+    assert_eq!(found.usage, Some(engine));
 
     // The engine works on a prompt between our send and our first token, and on a whole request
     // between our send and our end. So in sum, and therefore in the mean, we measure no less.

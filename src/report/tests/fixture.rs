@@ -96,6 +96,7 @@ pub(super) fn stage(name: &str, slow: f64) -> StageSummary {
         load_state: None,
         stopped: None,
         engine_queue: None,
+        prefix_cache: None,
         health: ClientHealth {
             lateness_p50_s: 0.000_04,
             lateness_p99_s: 0.000_3,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::metric::Metric;
 use crate::report::{markdown, run, text};
-use crate::sample::OutcomeKind;
-use crate::summary::{InvalidReason, Run, RunEnd};
+use crate::sample::{CacheTokens, EngineCache, OutcomeKind};
+use crate::summary::{InvalidReason, PrefixCache, Run, RunEnd};
 
 use super::fixture::{self, distribution};
 
@@ -52,6 +52,18 @@ fn one_run_with_failures_few_samples_and_a_late_client() {
     stage.classes = BTreeMap::from([("chat".to_owned(), chat)]);
     stage.health.cap_hits = 2;
     stage.health.backlog = 1;
+    stage.prefix_cache = Some(PrefixCache {
+        engine: EngineCache::Tokens(CacheTokens {
+            hits: 58_050,
+            queries: 135_000,
+        }),
+        usage: Some(CacheTokens {
+            hits: 40_500,
+            queries: 135_000,
+        }),
+        shared: None,
+        history: false,
+    });
     stage.invalid = vec![InvalidReason::SentShort { ratio: 0.93 }];
     run.stages.push(stage);
     check("one_run_invalid", &run);
