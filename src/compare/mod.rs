@@ -5,6 +5,7 @@
 //! taken ([`pairing`]), and the value of every cell in every run ([`measure`]), declared or not
 //! ([`cells`]). [`verdict`](crate::verdict) goes on from there.
 
+mod cache;
 pub mod cells;
 pub mod measure;
 pub mod pairing;
@@ -149,6 +150,7 @@ pub fn compare(sides: &Sides<'_>, gate: &Gate, under_test: &[PinPath]) -> Compar
     let arranged = pairing::arrange(sides);
     let (pins, mut caveats) = pins::compare(&arranged.baseline, &arranged.candidate, under_test);
     caveats.splice(0..0, arranged.caveats.iter().cloned());
+    caveats.extend(cache::caveats(&arranged.baseline, &arranged.candidate));
     Comparison {
         arrangement: arranged.arrangement,
         pins,
