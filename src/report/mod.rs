@@ -20,6 +20,7 @@ mod remarks;
 pub mod run;
 mod setup;
 mod span;
+mod tenants;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -28,6 +29,6 @@ mod words;
 pub use build::{Sides, build};
 pub use model::{
     AdviceRow, CellReason, CellRow, CellTable, ClauseRow, Environment, ErrorRow, LatencyRow,
-    OutcomeRow, PinRow, ReportModel, RunModel, SharedPin, StageView, Tone,
+    OutcomeRow, PinRow, ReportModel, RunModel, SharedPin, StageView, TenantRow, TenantTable, Tone,
 };
 pub use span::Text;

@@ -7,7 +7,7 @@ use crate::unit::scale::{self, Unit};
 
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
-use super::{conditions, outcomes, remarks, setup, words};
+use super::{conditions, outcomes, remarks, setup, tenants, words};
 
 /// Latency metrics that a report of one run shows, where they were measured.
 const LATENCIES: [Metric; 7] = [
@@ -153,6 +153,7 @@ fn stage_view(stage: &StageSummary, notes: &mut Notes) -> StageView {
         }),
         clauses: clauses(stage),
         latencies,
+        tenants: stage.tenants.as_ref().map(tenants::table),
         throughput: throughput(pooled),
         client: client(&stage.health),
         remarks: remarks::stage(stage),

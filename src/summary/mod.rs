@@ -12,6 +12,7 @@ mod records;
 mod settling;
 mod shard;
 mod stage;
+mod tenants;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -28,3 +29,4 @@ pub use records::Records;
 pub use settling::Settling;
 pub use shard::{MergedShard, ShardStamp};
 pub use stage::{StageContext, summarise_stage};
+pub use tenants::{TenantCounts, TenantLatency, TenantSummary, Tenants};

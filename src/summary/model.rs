@@ -8,6 +8,7 @@ use super::invalid::InvalidReason;
 use super::load_state::LoadState;
 use super::settling::Settling;
 use super::shard::{MergedShard, ShardStamp};
+use super::tenants::Tenants;
 use crate::ident::Digest;
 use crate::metric::{Metric, Quantile};
 use crate::plan::PromptCalibration;
@@ -173,6 +174,9 @@ pub struct StageSummary {
     /// Each class; left out where there is only one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub classes: BTreeMap<String, ClassSummary>,
+    /// By tenant; `None` where no request has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenants: Option<Tenants>,
     /// The window in equal slices (of a soak stage, in minutes), for drift and for plots.
     pub windows: Vec<Window>,
 }
