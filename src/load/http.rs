@@ -202,57 +202,60 @@ impl Client {
         let watched = |seen: &Exchange, timer: Pin<&mut Sleep>| {
             limits.passed(sent, &seen.answer, clock, timer)
         };
-        let mut request = Some(request);
-        let (taken, response) = loop {
-            let Some(next) = request.take() else {
-                unreachable!("a request that is to be sent again is kept");
-            };
-            let mut taking = Box::pin(self.take(lane, place, seen.resent > 0));
-            let taken = loop {
-                tokio::select! {
-                    biased;
-                    taken = &mut taking => break taken,
-                    () = &mut timer => if let Some(end) = watched(seen, timer.as_mut()) {
-                        return Ended::Answer { end, tail: None };
-                    }
-                }
-            };
-            let Taken {
-                mut connection,
-                is_kept,
-            } = match taken {
-                Ok(taken) => taken,
-                Err(error) => return not_opened(error),
-            };
-            let trust = &self.shared.places[place].trust;
-            let again = is_kept.then(|| next.clone());
-            if is_kept {
-                trust.used();
-            }
-            let attempt = clock.now();
-            let result = {
-                let mut sending = pin!(connection.send(next));
-                loop {
+        // Apart and boxed, for it is over before the first token, and large.
+        let sending = Box::pin(async {
+            let mut request = Some(request);
+            while let Some(next) = request.take() {
+                let mut taking = pin!(self.take(lane, place, seen.resent > 0));
+                let taken = loop {
                     tokio::select! {
                         biased;
-                        result = &mut sending => break result,
+                        taken = &mut taking => break taken,
                         () = &mut timer => if let Some(end) = watched(seen, timer.as_mut()) {
-                            return Ended::Answer { end, tail: None };
+                            return Err(Ended::Answer { end, tail: None });
                         }
                     }
+                };
+                let Taken {
+                    mut connection,
+                    is_kept,
+                } = taken.map_err(not_opened)?;
+                let trust = &self.shared.places[place].trust;
+                let again = is_kept.then(|| next.clone());
+                if is_kept {
+                    trust.used();
                 }
-            };
-            match result {
-                Ok(response) => break (connection, response),
-                Err(error) => match again {
-                    Some(again) if is_loss(error.error()) && clock.now().since(attempt) < STALE => {
+                let attempt = clock.now();
+                let result = {
+                    let mut sending = pin!(connection.send(next));
+                    loop {
+                        tokio::select! {
+                            biased;
+                            result = &mut sending => break result,
+                            () = &mut timer => if let Some(end) = watched(seen, timer.as_mut()) {
+                                return Err(Ended::Answer { end, tail: None });
+                            }
+                        }
+                    }
+                };
+                match result {
+                    Ok(response) => return Ok((connection, response)),
+                    Err(error) => {
+                        let early = clock.now().since(attempt) < STALE;
+                        request = again.filter(|_| early && is_loss(error.error()));
+                        if request.is_none() {
+                            return Err(no_response(error.error()));
+                        }
                         trust.lost();
                         seen.resent += 1;
-                        request = Some(again);
                     }
-                    _ => return no_response(error.error()),
-                },
+                }
             }
+            unreachable!("a request is sent, or sent again")
+        });
+        let (taken, response) = match sending.await {
+            Ok(answered) => answered,
+            Err(ended) => return ended,
         };
         seen.headers = Some(clock.now());
         let (head, incoming) = response.into_parts();

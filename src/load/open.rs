@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
 use super::conversation::NextTurn;
 use super::dispatch::{Dispatch, Landing};
 use super::kitchen::Prepared;
+use super::supply::Batches;
 use crate::plan::{Phase, Schedule};
 use crate::unit::Nanos;
 
@@ -36,7 +37,7 @@ impl Pacer {
         dispatch: Arc<Dispatch>,
         schedule: &Schedule,
         in_flight: u32,
-        requests: mpsc::Receiver<Prepared>,
+        requests: Batches,
     ) -> std::io::Result<Self> {
         let instants: Vec<Nanos> = schedule
             .warmup
@@ -103,14 +104,14 @@ impl Drop for Pacer {
 /// Where sessions start: instants, and the first request of each.
 struct Starts {
     instants: std::vec::IntoIter<Nanos>,
-    requests: mpsc::Receiver<Prepared>,
+    requests: Batches,
 }
 
 impl Iterator for Starts {
     type Item = (Nanos, Prepared);
 
     fn next(&mut self) -> Option<(Nanos, Prepared)> {
-        self.instants.next().zip(self.requests.blocking_recv())
+        self.instants.next().zip(self.requests.blocking_next())
     }
 }
 

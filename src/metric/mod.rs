@@ -83,6 +83,24 @@ impl Direction {
 }
 
 impl Metric {
+    /// Whether only a streamed answer shows it: a whole one has a single instant, its end.
+    pub const fn needs_stream(self) -> bool {
+        match self {
+            Self::Ttft | Self::Ttfa | Self::Tpot | Self::Itl | Self::ChunkGap | Self::MaxStall => {
+                true
+            }
+            Self::E2e
+            | Self::Goodput
+            | Self::Attainment
+            | Self::RequestThroughput
+            | Self::OutputThroughput
+            | Self::InputThroughput
+            | Self::TotalThroughput
+            | Self::ErrorRatio
+            | Self::TruncatedRatio => false,
+        }
+    }
+
     /// All metrics, in the order in which reports show them.
     pub const ALL: [Self; 15] = [
         Self::Goodput,

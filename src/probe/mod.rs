@@ -23,7 +23,7 @@ pub use queue::drained;
 pub use skew::skew;
 
 use crate::provenance::{Observation, Pin, PinPath, Pins, Why};
-use crate::spec::Spec;
+use crate::spec::{Answers, Spec};
 
 /// What was seen of a target.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,7 +83,10 @@ fn spec_pins(spec: &Spec) -> Vec<Seen> {
     let sampling = serde_json::to_string(&spec.request).unwrap_or_default();
     [
         ("request.api", spec.target.api.name().to_owned()),
-        ("request.streaming", "true".to_owned()),
+        (
+            "request.streaming",
+            (spec.target.connection.answers == Answers::Streamed).to_string(),
+        ),
         ("request.sampling", sampling),
         (
             "layer",

@@ -15,7 +15,7 @@ use crate::metric::DEFINITION;
 use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt, Share};
 use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, skew};
 use crate::provenance::Pins;
-use crate::spec::Spec;
+use crate::spec::{Answers, Spec};
 use crate::summary::{ClientStamp, RUN_FORMAT, Run, RunEnd, ShardStamp, Side, SpecStamp};
 use crate::unit::Nanos;
 
@@ -197,7 +197,7 @@ impl Sitting {
             api: self.spec.target.api,
             model: observed.model,
             access: self.access.clone(),
-            extra: self.spec.request.clone(),
+            extra: extra(&self.spec),
         };
         let mut loaded = Loaded {
             writer: RecordWriter::create(&records_path, &id)?,
@@ -269,6 +269,15 @@ impl Sitting {
             records: records_path,
         })
     }
+}
+
+/// Fields of every request's body.
+fn extra(spec: &Spec) -> BTreeMap<String, serde_json::Value> {
+    let mut extra = spec.request.clone();
+    if spec.target.connection.answers == Answers::Whole {
+        extra.insert("stream".to_owned(), false.into());
+    }
+    extra
 }
 
 /// A URL without what stands before its host.

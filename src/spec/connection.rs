@@ -21,6 +21,19 @@ pub struct TargetConnection {
     pub http: HttpVersion,
     /// Whether answers may come packed.
     pub compression: Compression,
+    /// How answers come.
+    pub answers: Answers,
+}
+
+/// How answers come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answers {
+    /// Token by token.
+    #[default]
+    Streamed,
+    /// At once, when all is written.
+    Whole,
 }
 
 /// Where the API key is.
@@ -69,13 +82,15 @@ pub enum Compression {
 pub struct Wire {
     http: HttpVersion,
     compression: Compression,
+    answers: Answers,
 }
 
 impl Wire {
-    /// HTTP/1.1, not packed.
+    /// HTTP/1.1, streamed and not packed.
     pub const PLAIN: Self = Self {
         http: HttpVersion::Http1,
         compression: Compression::None,
+        answers: Answers::Streamed,
     };
 }
 
@@ -85,6 +100,7 @@ impl TargetConnection {
         Wire {
             http: self.http,
             compression: self.compression,
+            answers: self.answers,
         }
     }
 

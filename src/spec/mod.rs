@@ -36,7 +36,9 @@ use crate::diag::{Diagnostic, Source};
 
 pub use cache::CacheRegime;
 pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Turns};
-pub use connection::{Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection};
+pub use connection::{
+    Answers, Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection,
+};
 pub use files::{FileAsk, FileText, Files, Reader};
 pub use limit::{Limit, LimitText};
 pub use lower::{base_url, looks};

@@ -35,12 +35,14 @@ impl Frame {
 
 /// Tokens of a record that arrived in the window, event by event.
 ///
-/// Where only the total is known, each event stands for its share of it.
+/// Where only the total is known, each event stands for its share of it; a whole answer's tokens
+/// come with its end.
 pub(super) fn tokens_at(record: &RequestRecord) -> impl Iterator<Item = (Nanos, f64)> + '_ {
     let total = f64::from(record.output_tokens.unwrap_or(record.events.len() as u32));
     let share = total / record.events.len().max(1) as f64;
     let counted = record.event_tokens.len() == record.events.len();
-    record.events.iter().enumerate().map(move |(index, &at)| {
+    let whole = record.done.filter(|_| record.events.is_empty());
+    let events = record.events.iter().enumerate().map(move |(index, &at)| {
         let tokens = if counted {
             let before = if index == 0 {
                 0
@@ -52,7 +54,8 @@ pub(super) fn tokens_at(record: &RequestRecord) -> impl Iterator<Item = (Nanos, 
             share
         };
         (at, tokens)
-    })
+    });
+    events.chain(whole.map(|at| (at, total)))
 }
 
 /// One class of a stage, or all, as its records come: in a first pass, and again in later ones for the
@@ -209,10 +212,10 @@ impl<'a> Tally<'a> {
                 self.output_tokens.add(tokens, 1);
             }
         }
-        if record
-            .first_token()
-            .is_some_and(|at| self.frame.contains(at))
-        {
+        // A whole answer that says how long it is has been read from its first token to its last.
+        let whole = record.done.filter(|_| record.output_tokens.is_some());
+        let first = record.first_token().or(whole);
+        if first.is_some_and(|at| self.frame.contains(at)) {
             let tokens = record.input_tokens.unwrap_or(record.planned_input_tokens);
             self.input_tokens += u64::from(tokens);
         }

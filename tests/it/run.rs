@@ -219,3 +219,30 @@ fn planned_cancellations_are_no_failures() {
         400 * completed
     );
 }
+
+#[test]
+fn whole_answers_show_their_end_and_their_tokens() {
+    let spec = SMALL
+        .replace("{sim: SIM,", "{sim: test, streaming: false,")
+        .replace("ttft: 1s, ", "");
+    let project = Project::with_spec(&spec);
+    project.run(&["run", "spec.yaml"]).exits(0);
+    let run = json(&project.runs()[0]);
+    let pooled = &run["stages"][0]["pooled"];
+    assert_eq!(pooled["outcomes"], serde_json::json!({"completed": 60}));
+    let metrics: Vec<&String> = pooled["distributions"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .collect();
+    assert_eq!(metrics, ["e2e"]);
+    // Six tokens of each answer that ended in the window.
+    let rate = |name: &str| pooled["rates"][name].as_f64().unwrap();
+    let tokens = rate("output_tps") / rate("completed_rps");
+    assert!((tokens - 6.0).abs() < 1e-9, "{pooled}");
+    assert!(rate("input_tps") > rate("output_tps"), "{pooled}");
+    assert_eq!(
+        run["pins"]["request.streaming"]["observed"]["seen"]["value"],
+        "false"
+    );
+}

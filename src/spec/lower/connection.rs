@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use crate::ident::Secret;
+use crate::spec::class::Class;
 use crate::spec::connection::{
-    Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection,
+    Answers, Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection,
 };
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape, wrong_type};
+use crate::spec::model::{Gate, SloClause};
 use crate::spec::node::{Kind, Node};
 use crate::spec::values;
 use crate::spec::variables::is_variable_name;
@@ -56,6 +58,14 @@ pub(super) fn lower(fields: &Fields<'_>, out: &mut Diagnostics) -> Option<Target
         let options = [("none", Compression::None), ("gzip", Compression::Gzip)];
         values::choice(node, "`compression`", &options, &["br", "zstd"], out)
     });
+    let answers = fields.or("streaming", Answers::Streamed, out, |node, out| {
+        let streams = values::boolean(node, "`streaming`", "streaming: false", out)?;
+        Some(if streams {
+            Answers::Streamed
+        } else {
+            Answers::Whole
+        })
+    });
     let (ca, identity) = tls?;
     Some(TargetConnection {
         key: key.ok()?,
@@ -64,7 +74,43 @@ pub(super) fn lower(fields: &Fields<'_>, out: &mut Diagnostics) -> Option<Target
         identity,
         http: http?,
         compression: compression?,
+        answers: answers?,
     })
+}
+
+/// Refuses limits on what a whole answer does not show.
+pub(super) fn refuse_unseen(
+    fields: &Fields<'_>,
+    classes: &[Class],
+    gate: Option<&Gate>,
+    out: &mut Diagnostics,
+) {
+    let Some(Kind::Mapping(target)) = fields.get("target", out).map(|node| &node.kind) else {
+        return;
+    };
+    let Some(field) = target.iter().find(|entry| entry.key == "streaming") else {
+        return;
+    };
+    let clauses = classes.iter().flat_map(|class| {
+        let unseen = class.slo.keys().filter(|clause| **clause != SloClause::E2e);
+        unseen.map(|clause| format!("`{}` in the SLO of `{}`", clause.name(), class.name))
+    });
+    let cells = gate.into_iter().flat_map(|gate| &gate.cells);
+    let cells = cells
+        .filter(|cell| cell.cell.metric.metric().needs_stream())
+        .map(|cell| format!("the cell `{}`", cell.cell));
+    let unseen: Vec<String> = clauses.chain(cells).collect();
+    if !unseen.is_empty() {
+        out.error(
+            "spec::contradiction",
+            &field.key_span,
+            format!(
+                "a whole answer has no token instants, so nothing measures {}",
+                unseen.join(", ")
+            ),
+            "keep to `e2e`, rates and shares, or let answers stream",
+        );
+    }
 }
 
 fn key(

@@ -29,6 +29,7 @@ mod workload;
 pub use gate::looks;
 pub use target::base_url;
 
+use super::connection::Answers;
 use super::diagnostics::Diagnostics;
 use super::fields::{self, Fields, Shape};
 use super::files::Files;
@@ -90,6 +91,14 @@ pub(super) fn lower(
     };
     let stages = stages::Stages::lower(&fields, &around, out);
     let gate = gate::lower(&fields, &classes, &stages, out);
+    let answers = target.as_ref().map(|target| target.connection.answers);
+    if answers == Some(Answers::Whole) {
+        let workload = classes.workload();
+        let classes = workload
+            .as_ref()
+            .map_or(&[][..], |workload| &workload.classes);
+        connection::refuse_unseen(&fields, classes, gate.as_ref(), out);
+    }
     if let Some(gate) = &gate {
         stages.warn_short_warmup(gate, target.as_ref(), out);
     }

@@ -21,6 +21,7 @@ const SHAPE: Shape = Shape {
         "tls",
         "http",
         "compression",
+        "streaming",
         "layer",
     ],
     later: &["metrics", "launch"],
