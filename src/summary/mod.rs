@@ -8,6 +8,7 @@ mod merge;
 mod model;
 #[cfg(test)]
 pub(crate) mod properties;
+mod pulses;
 mod records;
 mod settling;
 mod shard;

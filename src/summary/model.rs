@@ -364,6 +364,15 @@ pub struct Window {
     /// How late the latest of those left.
     #[serde(default)]
     pub lateness_max_s: f64,
+    /// CPU time of the client in it, as a share of the cores it may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_share: Option<f64>,
+    /// How late the client's event loop woke at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_lag_max_s: Option<f64>,
+    /// Connections opened in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u64>,
     /// Output tokens received in it.
     pub output_tokens: u64,
     /// Median TTFT of those scheduled in it.

@@ -217,7 +217,7 @@ impl<'a> Survey<'a> {
                 .map(|(class, tally)| (class.name.to_string(), tally.finish(quantiles)))
                 .collect(),
             tenants: self.tenants.finish(),
-            windows: self.windows.finish(),
+            windows: self.windows.finish(&observation.pulses),
         };
         summary.invalid = invalid(self.context, &summary, observation);
         summary
