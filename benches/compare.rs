@@ -135,6 +135,7 @@ fn stages(spec: &Spec, plan: &Plan, random: &mut ChaCha8Rng) -> Vec<StageSummary
                 bytes: 1,
                 backlog: 0,
                 end: StageEnd::Complete,
+                pulses: Vec::new(),
             };
             let context = StageContext {
                 stage: &planned.stage,

@@ -115,6 +115,7 @@ pub(crate) fn stage(name: &str) -> StageSummary {
             errors: BTreeMap::new(),
         },
         classes: BTreeMap::new(),
+        tenants: None,
         windows: Vec::new(),
     }
 }

@@ -18,6 +18,7 @@ use super::inbox::Inbox;
 use super::job::{StageJob, StartError};
 use super::kitchen::Kitchen;
 use super::open::Pacer;
+use super::pulse::{PulseMeter, Reading};
 use super::stop::Stop;
 use super::supply::Supply;
 use super::target::Lifeline;
@@ -99,7 +100,7 @@ struct Running {
     step: Step,
     end: StageEnd,
     lag: LoopLag,
-    cpu: CpuInWindow,
+    pulse: PulseMeter,
     lifeline: Lifeline,
     /// Connections opened before the stage.
     opened_before: u64,
@@ -137,12 +138,6 @@ struct Totals {
     backlog: u32,
     /// Request-nanoseconds in flight within the window.
     in_flight: u128,
-}
-
-#[derive(Debug, Default)]
-struct CpuInWindow {
-    began: Option<Nanos>,
-    used: Option<Nanos>,
 }
 
 impl Running {
@@ -232,7 +227,7 @@ impl Running {
             drain_timeout: stage.drain_timeout,
             step: Step::Warmup,
             end: StageEnd::Complete,
-            cpu: CpuInWindow::default(),
+            pulse: PulseMeter::new(),
             lifeline: Lifeline::default(),
             opened_before,
             errors: ErrorWatch::new(stage.stop_when.and_then(|stop| stop.error_ratio)),
@@ -249,7 +244,7 @@ impl Running {
         if self.step == Step::Warmup {
             match start {
                 Some(start) if start <= now => {
-                    self.cpu.began = cpu::process_time();
+                    self.feel(now);
                     self.step = Step::Window;
                 }
                 start => return start.unwrap_or(NEVER),
@@ -258,9 +253,7 @@ impl Running {
         if self.step == Step::Window {
             match end {
                 Some(end) if end <= now => {
-                    self.cpu.used = cpu::process_time()
-                        .zip(self.cpu.began)
-                        .map(|(now, began)| now.since(began));
+                    self.feel(now);
                     let drain = if halted {
                         self.drain_timeout.min(DRAIN_AFTER_HALT)
                     } else {
@@ -268,7 +261,13 @@ impl Running {
                     };
                     self.step = Step::Drain { until: end + drain };
                 }
-                end => return end.unwrap_or(NEVER),
+                end => {
+                    if self.pulse.due().is_some_and(|due| due <= now) {
+                        self.feel(now);
+                    }
+                    let due = self.pulse.due().unwrap_or(NEVER);
+                    return end.unwrap_or(NEVER).min(due);
+                }
             }
         }
         match self.step {
@@ -280,6 +279,16 @@ impl Running {
             Step::Drain { until } => until,
             Step::Warmup | Step::Window | Step::Cut => NEVER,
         }
+    }
+
+    /// Takes the client's pulse, within the window.
+    fn feel(&mut self, at: Nanos) {
+        let reading = Reading {
+            at,
+            cpu: cpu::process_time(),
+            opened: self.dispatch.client.opened(),
+        };
+        self.pulse.read(reading, self.lag.take_largest());
     }
 
     /// Stops sends at once.
@@ -359,23 +368,19 @@ impl Running {
         // A window without a send has only what was in flight before it.
         let in_flight_max = self.dispatch.level.most_in_window();
         let in_flight_max = in_flight_max.max(in_flight_mean.ceil() as u32);
-        let cpu_share = self
-            .cpu
-            .used
-            .filter(|_| window > Nanos::ZERO)
-            .map(|used| used.as_secs_f64() / (window.as_secs_f64() * cpu::cores()));
         StageObservation {
             window_start,
             window_end,
             in_flight_mean,
             in_flight_max,
             cap_hits: self.totals.cap_hits,
-            cpu_share,
+            cpu_share: self.pulse.cpu_share(window.as_secs_f64()),
             loop_lag_p99: self.lag.p99(),
             connections: Some(self.dispatch.client.opened() - self.opened_before),
             bytes: self.totals.bytes,
             backlog: self.totals.backlog,
             end: self.end,
+            pulses: vec![self.pulse.finish()],
         }
     }
 }

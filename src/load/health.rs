@@ -20,15 +20,22 @@ const GRANULARITY: Nanos = Nanos::from_millis(2);
 /// Probes how late the lanes wake from timers, within the window.
 #[derive(Debug)]
 pub(super) struct LoopLag {
-    /// Microseconds each: 100 a second are 1.4 MB an hour for each lane.
-    lags: Arc<Mutex<Vec<u32>>>,
+    lags: Arc<Mutex<Lags>>,
     probes: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Lags {
+    /// Microseconds each: 100 a second are 1.4 MB an hour for each lane.
+    all: Vec<u32>,
+    /// The largest since it was last asked for.
+    largest: Option<u32>,
 }
 
 impl LoopLag {
     /// Starts to probe; ends when dropped.
     pub(super) fn start(lanes: &Lanes, clock: Clock, window: &Arc<Window>) -> Self {
-        let lags = Arc::new(Mutex::new(Vec::new()));
+        let lags = Arc::new(Mutex::new(Lags::default()));
         let probe = || probe(clock, Arc::clone(window), Arc::clone(&lags));
         let probes = lanes.all().iter().map(|lane| lane.runtime().spawn(probe()));
         Self {
@@ -40,7 +47,13 @@ impl LoopLag {
     /// The 99th percentile (nearest rank) so far; `None` before the first probe in the window.
     pub(super) fn p99(&self) -> Option<Nanos> {
         let mut lags = self.lags.lock().unwrap_or_else(PoisonError::into_inner);
-        nearest_rank(&mut lags, 0.99).map(|micros| Nanos::new(u64::from(micros) * 1000))
+        nearest_rank(&mut lags.all, 0.99).map(nanos)
+    }
+
+    /// The largest since the last call; `None` without a probe in the window since.
+    pub(super) fn take_largest(&self) -> Option<Nanos> {
+        let mut lags = self.lags.lock().unwrap_or_else(PoisonError::into_inner);
+        lags.largest.take().map(nanos)
     }
 }
 
@@ -50,18 +63,22 @@ impl Drop for LoopLag {
     }
 }
 
-async fn probe(clock: Clock, window: Arc<Window>, lags: Arc<Mutex<Vec<u32>>>) {
+async fn probe(clock: Clock, window: Arc<Window>, lags: Arc<Mutex<Lags>>) {
     loop {
         let due = clock.now() + EVERY;
         sleep_until(clock.timer(due)).await;
         let lag = clock.now().since(due + GRANULARITY);
         if window.bounds().contains(due) {
             let micros = u32::try_from(lag.get() / 1000).unwrap_or(u32::MAX);
-            lags.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(micros);
+            let mut lags = lags.lock().unwrap_or_else(PoisonError::into_inner);
+            lags.all.push(micros);
+            lags.largest = lags.largest.max(Some(micros));
         }
     }
+}
+
+fn nanos(micros: u32) -> Nanos {
+    Nanos::new(u64::from(micros) * 1000)
 }
 
 /// The smallest value that at least a share `q` of the values does not exceed; sorts them.

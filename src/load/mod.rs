@@ -28,6 +28,7 @@ mod open;
 mod place;
 mod pool;
 mod priming;
+mod pulse;
 mod relay;
 mod stop;
 mod supply;

@@ -22,6 +22,7 @@ mod remarks;
 pub mod run;
 mod setup;
 mod span;
+mod tenants;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -30,6 +31,6 @@ mod words;
 pub use build::{Sides, build};
 pub use model::{
     AdviceRow, CellReason, CellRow, CellTable, ClauseRow, Environment, ErrorRow, LatencyRow,
-    OutcomeRow, PinRow, ReportModel, RunModel, SharedPin, StageView, Tone,
+    OutcomeRow, PinRow, ReportModel, RunModel, SharedPin, StageView, TenantRow, TenantTable, Tone,
 };
 pub use span::Text;

@@ -230,6 +230,8 @@ pub struct StageView {
     pub clauses: Vec<Text>,
     /// Percentiles.
     pub latencies: Vec<LatencyRow>,
+    /// By tenant, where requests have one.
+    pub tenants: Option<TenantTable>,
     /// Throughput.
     pub throughput: Text,
     /// What a prefix cache found of its prompts; `None` where nobody says.
@@ -257,6 +259,38 @@ pub struct LatencyRow {
     pub p95: Text,
     /// 99th percentile.
     pub p99: Text,
+}
+
+/// The tenants of a stage with most requests, and what the others had.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TenantTable {
+    /// Most first.
+    pub rows: Vec<TenantRow>,
+    /// Requests of all others, and of no tenant.
+    pub rest: Vec<Text>,
+}
+
+/// One tenant of a stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TenantRow {
+    /// `tenant-3`, as it is sent.
+    pub tenant: Text,
+    /// Scheduled requests.
+    pub requests: Text,
+    /// Of those, completed.
+    pub completed: Text,
+    /// Of those, failed.
+    pub failed: Text,
+    /// Median of TTFT.
+    pub ttft_p50: Text,
+    /// Its 95th percentile.
+    pub ttft_p95: Text,
+    /// Median of E2E.
+    pub e2e_p50: Text,
+    /// Its 95th percentile.
+    pub e2e_p95: Text,
+    /// Requests within their SLO; `–` where no class has one.
+    pub good: Text,
 }
 
 /// An error text of the server or the client stack.

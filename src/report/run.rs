@@ -8,7 +8,7 @@ use crate::unit::scale::{self, Unit};
 
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
-use super::{cache, client, conditions, outcomes, remarks, setup, words};
+use super::{cache, client, conditions, outcomes, remarks, setup, tenants, words};
 
 /// Latency metrics that a report of one run shows, where they were measured.
 const LATENCIES: [Metric; 7] = [
@@ -154,6 +154,7 @@ fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Notes) -> S
         }),
         clauses: clauses(stage),
         latencies,
+        tenants: stage.tenants.as_ref().map(tenants::table),
         throughput: throughput(pooled),
         cache: stage.prefix_cache.as_ref().and_then(cache::found),
         client: client::line(&stage.health),

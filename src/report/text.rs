@@ -2,11 +2,14 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
-use super::model::{CellRow, LatencyRow, ReportModel, RunModel, StageView, Tone};
+use super::model::{CellRow, LatencyRow, ReportModel, RunModel, StageView, TenantTable, Tone};
 use super::span::Text;
 
 /// Most rows of cells within their limits; the Markdown report has them all.
 const WITHIN: usize = 12;
+
+/// Most tenants of a stage; the Markdown report has the others that are kept apart.
+const TENANTS: usize = 5;
 
 /// One line with what it means. Its text holds no control characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -227,11 +230,52 @@ impl Page {
             }
             self.table(&table, |_| Tone::Neutral);
         }
+        if let Some(tenants) = &stage.tenants {
+            self.tenants(tenants);
+        }
         for row in &stage.errors {
             self.line(
                 Tone::Unsure,
                 format!("  error × {}: {}", row.count.plain(), row.text.plain()),
             );
+        }
+    }
+
+    fn tenants(&mut self, tenants: &TenantTable) {
+        let header = [
+            "tenant",
+            "requests",
+            "completed",
+            "failed",
+            "TTFT p50",
+            "p95",
+            "E2E p50",
+            "p95",
+            "good",
+        ];
+        let mut table = table(header, &[1, 2, 3, 4, 5, 6, 7, 8]);
+        for row in tenants.rows.iter().take(TENANTS) {
+            let cells = [
+                &row.tenant,
+                &row.requests,
+                &row.completed,
+                &row.failed,
+                &row.ttft_p50,
+                &row.ttft_p95,
+                &row.e2e_p50,
+                &row.e2e_p95,
+                &row.good,
+            ];
+            table.add_row(cells.map(Text::plain));
+        }
+        self.table(&table, |_| Tone::Neutral);
+        let more = tenants.rows.len().saturating_sub(TENANTS);
+        if more > 0 {
+            let more = format!("  … and {more} more in the Markdown report and the run file");
+            self.line(Tone::Faint, more);
+        }
+        for text in &tenants.rest {
+            self.item(Tone::Faint, text);
         }
     }
 

@@ -9,5 +9,5 @@ mod timeline;
 pub use cache::{CacheTokens, EngineCache};
 pub use finish::FinishReason;
 pub use record::{Outcome, OutcomeKind, RequestRecord, TimeoutPhase, TokenSource};
-pub use stage::{ClockSkew, EngineQueue, StageEnd, StageObservation, StopReason};
+pub use stage::{ClockSkew, EngineQueue, Pulse, StageEnd, StageObservation, StopReason};
 pub use timeline::{Absent, Timeline, WeightedGap};

@@ -29,6 +29,54 @@ pub struct StageObservation {
     pub backlog: u32,
     /// How it ended.
     pub end: StageEnd,
+    /// How each client fared in the window, piece by piece in order; of one client, one list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pulses: Vec<Vec<Pulse>>,
+}
+
+/// How a client fared in a piece of the window, of about a second or, in long stages, longer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Pulse {
+    /// Where the piece starts.
+    #[serde(rename = "start_ns")]
+    pub start: Nanos,
+    /// Where it ends.
+    #[serde(rename = "end_ns")]
+    pub end: Nanos,
+    /// CPU time of the client's process in it, as a share of the cores it may use.
+    pub cpu_share: Option<f64>,
+    /// How late the client's event loop woke from a timer at most; `None` where no timer was due.
+    #[serde(rename = "loop_lag_max_ns")]
+    pub loop_lag_max: Option<Nanos>,
+    /// Connections opened in it.
+    pub connections: u64,
+}
+
+impl Pulse {
+    /// The instant half way.
+    pub fn middle(&self) -> Nanos {
+        self.start + Nanos::new(self.end.since(self.start).get() / 2)
+    }
+
+    /// This one and a later one as one: the larger lag, and the CPU share by length.
+    ///
+    /// 0.2 over 1 s and 0.5 over 2 s are 0.4 over both.
+    #[must_use]
+    pub fn joined(self, later: Self) -> Self {
+        let length = |pulse: Self| pulse.end.since(pulse.start).as_secs_f64();
+        let (first, second) = (length(self), length(later));
+        let shares = self.cpu_share.zip(later.cpu_share);
+        let cpu_share = shares
+            .filter(|_| first + second > 0.0)
+            .map(|(one, other)| (one * first + other * second) / (first + second));
+        Self {
+            start: self.start,
+            end: later.end,
+            cpu_share,
+            loop_lag_max: self.loop_lag_max.max(later.loop_lag_max),
+            connections: self.connections + later.connections,
+        }
+    }
 }
 
 /// How a stage ended.

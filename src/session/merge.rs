@@ -172,7 +172,7 @@ mod tests {
     use crate::compare::synthetic;
     use crate::diag::Source as Text;
     use crate::plan::{Phase, Plan, Share};
-    use crate::sample::{ClockSkew, Outcome, StageEnd, TokenSource};
+    use crate::sample::{ClockSkew, Outcome, Pulse, StageEnd, TokenSource};
     use crate::summary::{InvalidReason, ShardStamp};
 
     const SPEC: &str = "\
@@ -260,6 +260,13 @@ gate:
             bytes: 4000 / u64::from(clients),
             backlog: 4 / clients,
             end: StageEnd::Complete,
+            pulses: vec![vec![Pulse {
+                start: schedule.window_start,
+                end: schedule.window_end,
+                cpu_share: Some(0.25),
+                loop_lag_max: Some(Nanos::new(5)),
+                connections: 12 / u64::from(clients),
+            }]],
         }
     }
 
@@ -318,6 +325,7 @@ gate:
         let scheduled = whole.run.stages[1].pooled.scheduled;
         assert_eq!(scheduled, measured.measured.len() as u64);
         assert!(!whole.run.stages[0].pooled.errors.is_empty());
+        assert_eq!(whole.run.stages[1].windows[5].connections, Some(12));
         let expected = Run {
             merged: merged.run.merged.clone(),
             ..whole.run
@@ -325,8 +333,7 @@ gate:
         assert_eq!(merged.run, expected);
         // All records are beside it.
         let read = RecordReader::open(&merged.records).unwrap();
-        let plan = Plan::expand(&spec());
-        let all = records(&plan, 0).len() + records(&plan, 1).len();
+        let all = records(&planned, 0).len() + records(&planned, 1).len();
         assert_eq!(read.flatten().count(), all);
     }
 

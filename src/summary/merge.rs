@@ -189,7 +189,7 @@ fn apart(first: &Run, other: &Run) -> Option<String> {
 ///
 /// The window is what all of them measured. Counts are summed; so is the most in flight, which is
 /// therefore an upper bound, for the shards' peaks need not fall together. CPU share and loop lag are
-/// those of the client that fared worst.
+/// those of the client that fared worst, and so they are in each slice of the window.
 pub fn merge_observations(
     shards: &[&StageObservation],
     in_flight_mean: f64,
@@ -231,6 +231,11 @@ pub fn merge_observations(
             })
             .cloned()
             .unwrap_or(StageEnd::Complete),
+        // Each stays apart, for their pieces of the window differ.
+        pulses: shards
+            .iter()
+            .flat_map(|seen| seen.pulses.iter().cloned())
+            .collect(),
     })
 }
 

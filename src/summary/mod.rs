@@ -9,10 +9,12 @@ mod model;
 mod prefix_cache;
 #[cfg(test)]
 pub(crate) mod properties;
+mod pulses;
 mod records;
 mod settling;
 mod shard;
 mod stage;
+mod tenants;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -30,3 +32,4 @@ pub use records::Records;
 pub use settling::Settling;
 pub use shard::{MergedShard, ShardStamp};
 pub use stage::{StageContext, summarise_stage};
+pub use tenants::{TenantCounts, TenantLatency, TenantSummary, Tenants};

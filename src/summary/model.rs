@@ -9,6 +9,7 @@ use super::load_state::LoadState;
 use super::prefix_cache::PrefixCache;
 use super::settling::Settling;
 use super::shard::{MergedShard, ShardStamp};
+use super::tenants::Tenants;
 use crate::ident::Digest;
 use crate::metric::{Metric, Quantile};
 use crate::plan::PromptCalibration;
@@ -177,6 +178,9 @@ pub struct StageSummary {
     /// Each class; left out where there is only one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub classes: BTreeMap<String, ClassSummary>,
+    /// By tenant; `None` where no request has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenants: Option<Tenants>,
     /// The window in equal slices (of a soak stage, in minutes), for drift and for plots.
     pub windows: Vec<Window>,
 }
@@ -364,6 +368,15 @@ pub struct Window {
     /// How late the latest of those left.
     #[serde(default)]
     pub lateness_max_s: f64,
+    /// CPU time of the client in it, as a share of the cores it may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_share: Option<f64>,
+    /// How late the client's event loop woke at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_lag_max_s: Option<f64>,
+    /// Connections opened in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<u64>,
     /// Output tokens received in it.
     pub output_tokens: u64,
     /// Median TTFT of those scheduled in it.

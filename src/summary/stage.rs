@@ -6,6 +6,7 @@ use super::load_state::Backlog;
 use super::model::{ClientHealth, StageSummary};
 use super::records::Records;
 use super::settling::Settlings;
+use super::tenants::TenantTally;
 use super::windows::Windows;
 use crate::metric::Quantile;
 use crate::plan::Phase;
@@ -32,7 +33,7 @@ const COUNTERS: u64 = 1 << 20;
 /// Parts that later passes cut what is wanted into, in all: some 30 MiB.
 const PARTS: usize = 1 << 19;
 
-/// Summarises a stage, going through its records two or three times. They are all of the stage,
+/// Summarises a stage, going through its records two to four times. They are all of the stage,
 /// warm-up included, in any order: the summary does not depend on it.
 ///
 /// # Errors
@@ -50,6 +51,9 @@ pub fn summarise_stage<R: Records + ?Sized>(
     while survey.start_pass() || is_second {
         records.each(&mut |record| survey.look(record, is_second))?;
         survey.selections().for_each(Selection::end_pass);
+        if is_second {
+            survey.tenants.want();
+        }
         is_second = false;
     }
     Ok(survey.finish(observation))
@@ -62,6 +66,7 @@ struct Survey<'a> {
     pooled: Tally<'a>,
     /// Each class; none where there is only one.
     classes: Vec<Tally<'a>>,
+    tenants: TenantTally<'a>,
     lateness: Selection,
     latest: f64,
     resent: u64,
@@ -87,6 +92,7 @@ impl<'a> Survey<'a> {
             frame,
             pooled: tally(),
             classes: std::iter::repeat_with(tally).take(apart).collect(),
+            tenants: TenantTally::new(classes, frame),
             lateness: Selection::new(fineness),
             latest: 0.0,
             resent: 0,
@@ -102,6 +108,7 @@ impl<'a> Survey<'a> {
         if let Some(class) = self.classes.get_mut(record.class as usize) {
             class.see(record);
         }
+        self.tenants.see(record);
         if let Some(late) = lateness(record) {
             self.lateness.add(late, 1);
             self.latest = self.latest.max(late);
@@ -117,6 +124,7 @@ impl<'a> Survey<'a> {
         let wanted = self.context.quantiles;
         self.pooled.want(wanted);
         self.classes.iter_mut().for_each(|class| class.want(wanted));
+        self.tenants.choose();
         self.lateness.want([(0.5, 0), (0.99, 0)]);
         self.backlog.want();
         self.windows.want();
@@ -127,6 +135,7 @@ impl<'a> Survey<'a> {
         self.pooled
             .selections()
             .chain(classes)
+            .chain(self.tenants.selections())
             .chain([&mut self.lateness])
             .chain(self.windows.selections())
     }
@@ -146,6 +155,7 @@ impl<'a> Survey<'a> {
         if let Some(class) = self.classes.get_mut(record.class as usize) {
             class.look(record, is_second);
         }
+        self.tenants.look(record);
         if let Some(late) = lateness(record) {
             self.lateness.add(late, 1);
         }
@@ -207,7 +217,8 @@ impl<'a> Survey<'a> {
                 .zip(self.classes)
                 .map(|(class, tally)| (class.name.to_string(), tally.finish(quantiles)))
                 .collect(),
-            windows: self.windows.finish(),
+            tenants: self.tenants.finish(),
+            windows: self.windows.finish(&observation.pulses),
         };
         summary.invalid = invalid(self.context, &summary, observation);
         summary

@@ -57,6 +57,7 @@ pub(crate) fn observation() -> StageObservation {
         bytes: 1000,
         backlog: 0,
         end: StageEnd::Complete,
+        pulses: Vec::new(),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::class::{Frame, tokens_at};
 use super::model::Window;
+use super::pulses::fold;
 use super::stage::lateness;
 use crate::plan::Phase;
-use crate::sample::{OutcomeKind, RequestRecord, Timeline};
+use crate::sample::{OutcomeKind, Pulse, RequestRecord, Timeline};
 use crate::stats::select::Selection;
 use crate::stats::sum::ExactSum;
 use crate::unit::Nanos;
@@ -67,6 +68,11 @@ impl Windows {
     }
 
     fn at(&mut self, at: Nanos) -> Option<&mut Slice> {
+        let index = self.index(at)?;
+        self.slices.get_mut(index)
+    }
+
+    fn index(&self, at: Nanos) -> Option<usize> {
         if !self.frame.contains(at) {
             return None;
         }
@@ -77,7 +83,7 @@ impl Windows {
             let length = self.frame.end.since(self.frame.start).get();
             since * self.slices.len() as u128 / u128::from(length.max(1))
         };
-        self.slices.get_mut(index as usize)
+        Some(index as usize)
     }
 
     /// A record in the first pass.
@@ -120,17 +126,21 @@ impl Windows {
         self.slices.iter_mut().map(|slice| &mut slice.ttft)
     }
 
-    /// After the last pass.
-    pub(super) fn finish(self) -> Vec<Window> {
+    /// After the last pass; with the clients' pulses.
+    pub(super) fn finish(self, pulses: &[Vec<Pulse>]) -> Vec<Window> {
+        let fared = fold(pulses, self.slices.len(), |at| self.index(at));
         let length = self.slice;
-        let windows = self.slices.into_iter().enumerate();
+        let windows = self.slices.into_iter().zip(fared).enumerate();
         windows
-            .map(|(index, slice)| Window {
+            .map(|(index, (slice, fared))| Window {
                 start_s: length * index as f64 / 1e9,
                 scheduled: slice.scheduled,
                 completed: slice.completed,
                 unsent: slice.unsent,
                 lateness_max_s: slice.latest,
+                cpu_share: fared.cpu_share,
+                loop_lag_max_s: fared.loop_lag_max_s,
+                connections: fared.connections,
                 output_tokens: slice.output_tokens.value().round() as u64,
                 ttft_p50_s: slice.ttft.quantile(0.5, 0),
             })

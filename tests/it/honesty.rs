@@ -43,6 +43,17 @@ fn an_open_loop_shows_a_stall_in_full() {
     // Half of the requests were due within it.
     assert!(slow("p50").unwrap() > 0.1, "{:?}", slow("p50"));
     assert!(!ran.out.contains("a closed loop waits"), "{}", ran.out);
+    // Meanwhile the client was well, window by window; what waits needs connections of its own.
+    let windows = stage["windows"].as_array().unwrap();
+    let seen = |field: &str| windows.iter().find_map(|w| w[field].as_f64());
+    assert!(seen("loop_lag_max_s").is_some(), "{windows:?}");
+    assert_eq!(seen("cpu_share").is_some(), cfg!(target_os = "linux"));
+    let opened: u64 = windows
+        .iter()
+        .filter_map(|w| w["connections"].as_u64())
+        .sum();
+    let all = stage["health"]["connections"].as_u64().unwrap();
+    assert!(0 < opened && opened <= all, "{opened} of {all}");
 }
 
 #[test]

@@ -145,6 +145,17 @@ fn tenants_have_their_shares() {
     }
     // 240, 120 and 80 in expectation; what is drawn depends on the seed alone.
     assert!((205..275).contains(&requests[0]), "{requests:?}");
+    // The run file has what became of each.
+    let file = json(&project.runs()[0]);
+    let tenants = &file["stages"][0]["tenants"];
+    for (index, requests) in requests.iter().enumerate() {
+        let tenant = &tenants["top"][index];
+        assert_eq!(tenant["tenant"], index);
+        assert_eq!(tenant["requests"], *requests);
+        assert_eq!(tenant["completed"], *requests);
+        assert!(tenant["ttft"]["p50_s"].as_f64() > Some(0.0), "{tenant}");
+    }
+    assert_eq!(tenants["others"], 0);
     assert!(
         requests[0] > requests[1] && requests[1] > requests[2],
         "{requests:?}"

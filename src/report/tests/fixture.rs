@@ -113,6 +113,7 @@ pub(super) fn stage(name: &str, slow: f64) -> StageSummary {
         },
         pooled: class(1440, slow),
         classes: BTreeMap::new(),
+        tenants: None,
         windows: Vec::new(),
     }
 }

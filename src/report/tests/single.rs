@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use crate::metric::Metric;
 use crate::report::{markdown, run, text};
 use crate::sample::{CacheTokens, EngineCache, OutcomeKind};
-use crate::summary::{InvalidReason, PrefixCache, Run, RunEnd};
+use crate::summary::{
+    InvalidReason, PrefixCache, Run, RunEnd, TenantCounts, TenantLatency, TenantSummary, Tenants,
+};
 
 use super::fixture::{self, distribution};
 
@@ -67,4 +69,33 @@ fn one_run_with_failures_few_samples_and_a_late_client() {
     stage.invalid = vec![InvalidReason::SentShort { ratio: 0.93 }];
     run.stages.push(stage);
     check("one_run_invalid", &run);
+}
+
+#[test]
+fn one_run_with_more_tenants_than_a_terminal_shows() {
+    let mut run = fixture::run("20261129T190000Z-4f1c2a9be012-a1b2", "0.12.0", 1.0);
+    let counts = |requests, errors| TenantCounts {
+        requests,
+        errors,
+        completed: requests - errors,
+        cancelled: 0,
+        good: Some((requests - errors) / 2),
+    };
+    let latency = |p50_s| TenantLatency {
+        p50_s,
+        p95_s: p50_s * 2.5,
+    };
+    let tenant = |tenant: u32| TenantSummary {
+        tenant,
+        counts: counts(2000 / (u64::from(tenant) + 1), tenant.into()),
+        ttft: (tenant != 4).then(|| latency(0.12)),
+        e2e: (tenant != 4).then(|| latency(3.4)),
+    };
+    run.stages[0].tenants = Some(Tenants {
+        top: (0..20).map(tenant).collect(),
+        others: 1200,
+        of_others: counts(5400, 12),
+        of_none: counts(1, 0),
+    });
+    check("one_run_tenants", &run);
 }

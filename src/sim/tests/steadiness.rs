@@ -96,6 +96,7 @@ fn serve(plan: &Plan, seed: u64) -> StageSummary {
         bytes: 0,
         backlog: 0,
         end: StageEnd::Complete,
+        pulses: Vec::new(),
     };
     let context = StageContext {
         stage: &planned.stage,
