@@ -43,11 +43,7 @@ fn counted(text: &str) -> Option<CacheTokens> {
     };
     ENGINES.iter().find_map(|engine| {
         let prompts = count(engine.prompts)?;
-        // SGLang's counter is not there before its first hit.
-        let hits = match count(engine.hits) {
-            None if engine.hits.starts_with("sglang:") => 0,
-            hits => hits?,
-        };
+        let hits = count(engine.hits)?;
         let found_apart = if engine.whole { 0 } else { hits };
         Some(CacheTokens {
             hits,
@@ -90,7 +86,7 @@ mod tests {
         let llama = "llamacpp:prompt_tokens_total 100\nllamacpp:prompt_tokens_cached_total 300\n";
         assert_eq!(counted(llama), at(300, 400));
         let sglang = "sglang:prompt_tokens_total 100\n";
-        assert_eq!(counted(sglang), at(0, 100));
+        assert_eq!(counted(sglang), None, "no hit yet, or no such counter");
         let hits = "sglang:cached_tokens_total{cache_source=\"device\"} 20\n\
                     sglang:cached_tokens_total{cache_source=\"host\"} 5\n";
         assert_eq!(counted(&format!("{sglang}{hits}")), at(25, 100));
