@@ -23,6 +23,7 @@ pub mod ident;
 pub mod load;
 pub mod metric;
 pub mod plan;
+pub mod priority;
 pub mod probe;
 pub mod provenance;
 pub mod report;

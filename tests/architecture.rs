@@ -27,7 +27,7 @@ const LAYERS: &[&[&str]] = &[
     &["verdict"],
     &["report"],
     // L2: no imports among each other, but for those in NAMED.
-    &["access"],
+    &["access", "priority"],
     &["load", "sim", "probe", "archive"],
     &["baseline"],
     // L3.
@@ -48,6 +48,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("reqwest", &["probe/client.rs"]),
     ("hyper", &["load/"]),
     ("hyper_rustls", &["load/"]),
+    ("rustix", &["priority.rs"]),
     ("similar", &["diag/suggest.rs", "report/textdiff.rs"]),
     ("annotate_snippets", &["diag/render.rs"]),
     ("axum", &["sim/"]),

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use super::records::{Header, RECORDS_FORMAT, RecordSpan};
 use super::store::{ArchiveError, at};
+use crate::priority::make_way;
 use crate::sample::RequestRecord;
 
 /// Bytes of JSON in a block at the most: large enough to compress well.
@@ -86,7 +87,10 @@ impl RecordWriter {
         let (orders, to_do) = channel();
         let thread = std::thread::Builder::new()
             .name("records".to_owned())
-            .spawn(move || blocks.write(&to_do))
+            .spawn(move || {
+                make_way();
+                blocks.write(&to_do)
+            })
             .map_err(at("write", path))?;
         Ok(Self {
             path: path.to_owned(),

@@ -5,6 +5,7 @@ use tokio::sync::{Mutex, oneshot};
 
 use super::kitchen::{Kitchen, Prepared};
 use crate::plan::{Phase, Share};
+use crate::priority::make_way;
 
 /// Requests that are ready ahead at the least: enough for a Poisson burst, few enough for long
 /// prompts (64 of 100 kB are 6 MB).
@@ -70,6 +71,7 @@ impl Supply {
         std::thread::Builder::new()
             .name("prepare".to_owned())
             .spawn(move || {
+                make_way();
                 let mut primed = Some(primed);
                 let mut batch = Vec::with_capacity(BATCH);
                 for (phase, count) in phases {
