@@ -14,9 +14,10 @@ const LEAST_AHEAD: usize = 64;
 /// And at the most, however many users may be free at once.
 const MOST_AHEAD: usize = 1024;
 
-/// Requests that are handed over at a time: each hand-over wakes the thread that prepares them,
-/// which on a single core takes time from those that send.
-const BATCH: usize = 16;
+/// Requests that are handed over at a time. Each hand-over wakes the thread that prepares them, and a
+/// batch keeps it busy: on a core shared with a lane, tokens wait for many small ones as for few
+/// large ones.
+const BATCH: usize = 4;
 
 /// The first requests of sessions in order, from a thread that prepares them.
 #[derive(Debug)]
