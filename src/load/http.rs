@@ -266,6 +266,8 @@ impl Client {
         {
             None | Some(b"identity") => None,
             Some(b"gzip" | b"x-gzip") => Some(Inflate::new()),
+            // A refusal counts as one, whatever its page is packed by.
+            Some(_) if !head.status.is_success() => None,
             Some(other) => {
                 let text = format!(
                     "the answer is packed by `{}`, which was not asked for",

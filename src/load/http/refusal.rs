@@ -78,10 +78,16 @@ pub(super) async fn refused(head: &Parts, mut body: Body, seen: &mut Exchange) -
     let _ = timeout(ERROR_BODY_TIME.to_duration(), read).await;
     let text = match location {
         Some(location) => location,
-        None if said.is_empty() => status.to_string(),
+        // Nor does a page say anything that is packed in a way that is not read.
+        None if said.is_empty() || is_packed(&said) => status.to_string(),
         None => error_text(&said),
     };
     Ended::Failure { outcome, text }
+}
+
+/// Whether bytes are no text; one that is cut may end inside a character.
+fn is_packed(bytes: &[u8]) -> bool {
+    str::from_utf8(bytes).is_err_and(|error| error.error_len().is_some())
 }
 
 /// Whether a response says that its body is one JSON value.

@@ -345,3 +345,13 @@ async fn an_answer_packed_in_another_way_fails_with_its_name() {
     assert_eq!(record.outcome, Outcome::StreamError);
     assert!(record.error.unwrap().contains("`br`"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refusal_counts_as_one_however_its_page_is_packed() {
+    let mut reply = server::response("429 Too Many Requests", "content-encoding: br\r\n", "....");
+    let length = reply.len();
+    reply[length - 4..].copy_from_slice(&[0x8b, 0x01, 0x80, 0xff]);
+    let record = one(vec![Do::Write(reply)]).await;
+    assert_eq!(record.outcome, Outcome::Rejected { status: 429 });
+    assert_eq!(record.error.as_deref(), Some("429 Too Many Requests"));
+}
