@@ -16,8 +16,8 @@ use crate::ident::Digest;
 use crate::load::{Live, LoadEvent};
 use crate::plan::{Plan, StagePlan};
 use crate::provenance::Pins;
-use crate::session::{Measured, RunName, RunningTarget, Sitting};
-use crate::spec::{Extent, Spec};
+use crate::session::{Launchpad, Measured, RunName, RunningTarget, Sitting, Station};
+use crate::spec::{Extent, Spec, TargetPlace};
 use crate::summary::{Run, Side};
 use crate::term::{Mode, Progress, StageProgress};
 use crate::unit::Nanos;
@@ -35,6 +35,7 @@ pub(super) struct CliSitting {
     sitting: Sitting,
     folder: PathBuf,
     spec_text: String,
+    access: Access,
 }
 
 /// Where a session keeps the runs that its noise was learnt from.
@@ -68,11 +69,12 @@ pub(super) fn open_sitting_in(
 ) -> Result<CliSitting, Failure> {
     let access = Access::read(&spec.target.connection, |name| context.variable(name))
         .map_err(|error| Failure::usage(error.to_string()))?;
-    let sitting = Sitting::new(spec.clone(), session, folder.to_owned(), access);
+    let sitting = Sitting::new(spec.clone(), session, folder.to_owned(), access.clone());
     Ok(CliSitting {
         sitting,
         folder: folder.to_owned(),
         spec_text: spec.text.clone(),
+        access,
     })
 }
 
@@ -80,6 +82,16 @@ impl CliSitting {
     /// The session's folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Where this session measures; logs of a launched engine are called by the label.
+    pub(super) fn station(&self, place: TargetPlace, label: &str, context: &Context) -> Station {
+        let pad = Launchpad {
+            program: context.program.clone(),
+            logs: self.folder.join("logs"),
+            access: self.access.clone(),
+        };
+        Station::new(place, label, pad)
     }
 
     /// What the target is, without any load.

@@ -12,6 +12,8 @@ mod help;
 mod honesty;
 mod hostile_files;
 mod hostile_servers;
+#[cfg(unix)]
+mod launch;
 mod run;
 mod shards;
 #[cfg(unix)]
