@@ -2,6 +2,7 @@
 
 mod forecast;
 mod pairs;
+mod resume;
 mod sides;
 
 use std::path::{Path, PathBuf};
@@ -10,19 +11,19 @@ use clap::Args;
 
 use self::forecast::Forecast;
 use self::pairs::Pairs;
+use self::resume::{Progress, begin, refuse_changed, reopen};
 pub(super) use self::sides::SideArgs;
 use self::sides::{Stations, order};
 use super::baseline::archived_runs;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
-use super::judge::Evidence;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
 use crate::spec::Spec;
 use crate::summary::Side;
-use crate::verdict::{Judgement, Mode, planned_looks};
+use crate::verdict::{Judgement, Mode, NextLook, planned_looks};
 
 /// Compare two targets in alternating runs
 ///
@@ -37,11 +38,22 @@ Examples:
   infergate ab spec.yaml --baseline-url http://127.0.0.1:8000 --candidate-url http://127.0.0.1:8001
   infergate ab spec.yaml --candidate-sim 'demo --slower-prefill 30%'
   infergate ab spec.yaml            the target against itself: how noisy is this machine?
+  infergate ab --resume infergate-out/chat-8b-20261129T191243Z-1f3a
 
 Exit codes: 0 pass · 1 regression · 2 spec error · 3 cannot decide · 4 invalid measurement")]
 pub(super) struct AbArgs {
     /// The spec, or a folder with `spec.yaml` in it
-    spec: PathBuf,
+    #[arg(required_unless_present = "resume")]
+    spec: Option<PathBuf>,
+
+    /// Go on with a session that was cut off, from its folder (or its name, below `--out`): sides,
+    /// labels and noise are its own
+    #[arg(
+        long,
+        value_name = "SESSION",
+        conflicts_with_all = ["baseline_url", "baseline_sim", "candidate_url", "candidate_sim", "select"]
+    )]
+    resume: Option<PathBuf>,
 
     #[command(flatten)]
     sides: SideArgs,
@@ -66,10 +78,15 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
+    if let Some(session) = &args.resume {
+        return go_on(&args, session, context, interrupt).await;
+    }
+    let path = args.spec.unwrap_or_default();
+    let spec = args.select.apply_gated(load_spec(&path, context)?)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     let request = AbRequest {
         spec: &spec,
+        path: &path,
         sides: &args.sides,
         baselines: Some(&args.baselines),
         json: args.json,
@@ -77,10 +94,42 @@ pub(super) async fn run(
     interleave(request, &mut sitting, context, interrupt).await
 }
 
+async fn go_on(
+    args: &AbArgs,
+    session: &Path,
+    context: &mut Context,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let below = args.out.out.join(session);
+    let session = if session.is_dir() { session } else { &below };
+    let mut resumed = reopen(session, args.spec.as_deref(), context)?;
+    let request = AbRequest {
+        spec: &resumed.spec,
+        path: session,
+        sides: &resumed.sides,
+        baselines: resumed.baselines.as_deref(),
+        json: args.json,
+    };
+    let stations = Stations::find(request.sides, request.spec, &resumed.sitting, context)?;
+    let ended = proceed(
+        request,
+        stations,
+        resumed.progress,
+        &mut resumed.sitting,
+        context,
+        interrupt,
+    );
+    let ended = ended.await;
+    drop(resumed.hold);
+    ended
+}
+
 /// What is to be compared.
 #[derive(Clone, Copy)]
 pub(super) struct AbRequest<'a> {
     pub(super) spec: &'a Spec,
+    /// Where the spec was read.
+    pub(super) path: &'a Path,
     pub(super) sides: &'a SideArgs,
     /// Where promoted sessions are; `None` assumes the noise.
     pub(super) baselines: Option<&'a Path>,
@@ -94,23 +143,61 @@ pub(super) async fn interleave(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
+    let AbRequest { spec, sides, .. } = request;
+    let stations = Stations::find(sides, spec, sitting, context)?;
+    let _hold = begin(sitting, spec, request.path, sides, request.baselines)?;
+    let nothing = Progress::default();
+    proceed(request, stations, nothing, sitting, context, interrupt).await
+}
+
+/// The same from where a session stands.
+async fn proceed(
+    request: AbRequest<'_>,
+    stations: Stations,
+    progress: Progress,
+    sitting: &mut CliSitting,
+    context: &mut Context,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
     let spec = request.spec;
-    let stations = Stations::find(request.sides, spec, sitting, context)?;
     let launches = stations.any_launched();
-    let forecast = Forecast::new(spec, sitting.plan(), launches);
+    let mut forecast = Forecast::new(spec, sitting.plan(), launches);
+    let evidence = progress.evidence;
+    for run in evidence.baseline.iter().chain(&evidence.candidate) {
+        forecast.took(run.pair.unwrap_or(0), run.elapsed_s);
+    }
     let mut pairs = Pairs {
         stations,
         sitting,
-        evidence: Evidence::default(),
+        evidence,
         forecast,
-        done: 0,
-        retakes: 0,
+        done: progress.done,
+        retakes: progress.retakes,
     };
     let outcome = sample(&mut pairs, request, context, interrupt).await;
     pairs.stations.down().await;
     let (evidence, sitting) = (pairs.evidence, pairs.sitting);
-    let judgement = outcome?;
-    evidence.conclude(&judgement, spec, sitting, request.json, context, interrupt)
+    match outcome {
+        Ok(judgement) => {
+            evidence.conclude(&judgement, spec, sitting, request.json, context, interrupt)
+        }
+        Err(failure) => {
+            if let (Some(command), false) = (sitting.go_on_command(), evidence.baseline.is_empty())
+            {
+                context.note(&format!(
+                    "{} in `{}`; to go on: {command}",
+                    counted(pairs.done, "whole pair is", "whole pairs are"),
+                    sitting.folder().display()
+                ));
+            }
+            Err(failure)
+        }
+    }
+}
+
+/// `1 pair`, `2 pairs`.
+fn counted(n: u32, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 async fn sample(
@@ -120,6 +207,13 @@ async fn sample(
     interrupt: &Interrupt,
 ) -> Result<Judgement, Failure> {
     let spec = request.spec;
+    if pairs.done > 0 {
+        let judgement = pairs.evidence.judge(spec);
+        if !matches!(judgement.next, NextLook::Repeats(repeats) if repeats > pairs.done) {
+            context.note("no pair is left to take");
+            return Ok(judgement);
+        }
+    }
     observe(pairs, request, interrupt).await?;
     let mode = if pairs.evidence.archive.is_empty() {
         Mode::PairsWithoutArchive
@@ -151,6 +245,11 @@ async fn observe(
         let station = pairs.stations.of(side);
         let target = station.up(interrupt.stop()).await?;
         let pins = pairs.sitting.observe(target, interrupt).await?;
+        let runs = match side {
+            Side::Baseline => &pairs.evidence.baseline,
+            Side::Candidate => &pairs.evidence.candidate,
+        };
+        refuse_changed(runs, side, &pins)?;
         if let (Side::Baseline, 0, Some(baselines)) = (side, pairs.done, request.baselines) {
             let archive = archived_runs(baselines, request.spec, &pins)?;
             pairs.sitting.keep_archive(&archive)?;

@@ -69,6 +69,7 @@ pub(super) async fn run(
     if args.sides.names_baseline() || spec.baseline.is_some() {
         let request = AbRequest {
             spec: &spec,
+            path: &args.spec,
             sides: &args.sides,
             baselines: Some(&args.baselines),
             json: args.json,

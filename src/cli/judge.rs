@@ -115,7 +115,10 @@ impl Evidence {
         let exit = self.publish(judgement, spec, Some(folder), &reproduce, json, context)?;
         if interrupt.asked() {
             let folder = folder.display();
-            let text = format!("interrupted; what was measured is in `{folder}`");
+            let mut text = format!("interrupted; what was measured is in `{folder}`");
+            if let Some(command) = sitting.go_on_command() {
+                text = format!("{text}; to go on: {command}");
+            }
             return Err(Failure::new(Exit::Invalid, text));
         }
         Ok(exit)

@@ -14,7 +14,7 @@ use crate::access::Access;
 use crate::archive::{save_run, save_text};
 use crate::ident::Digest;
 use crate::load::{Live, LoadEvent};
-use crate::plan::{Plan, StagePlan};
+use crate::plan::{Plan, PromptCalibration, StagePlan};
 use crate::provenance::Pins;
 use crate::session::{Launchpad, Measured, RunName, RunningTarget, Sitting, Station};
 use crate::spec::{Extent, Spec, TargetPlace};
@@ -36,6 +36,7 @@ pub(super) struct CliSitting {
     folder: PathBuf,
     spec_text: String,
     access: Access,
+    can_go_on: bool,
 }
 
 /// Where a session keeps the runs that its noise was learnt from.
@@ -75,6 +76,7 @@ pub(super) fn open_sitting_in(
         folder: folder.to_owned(),
         spec_text: spec.text.clone(),
         access,
+        can_go_on: false,
     })
 }
 
@@ -101,6 +103,32 @@ impl CliSitting {
         interrupt: &Interrupt,
     ) -> Result<Pins, Failure> {
         Ok(self.sitting.observe(target, interrupt.stop()).await?)
+    }
+
+    /// The session's id.
+    pub(super) fn session(&self) -> &str {
+        self.sitting.session()
+    }
+
+    /// Says that enough of this session is kept to go on with it.
+    pub(super) const fn can_go_on(&mut self) {
+        self.can_go_on = true;
+    }
+
+    /// The command that goes on with this session, where one does.
+    pub(super) fn go_on_command(&self) -> Option<String> {
+        let command = || format!("infergate ab --resume {}", self.folder.display());
+        self.can_go_on.then(command)
+    }
+
+    /// Keeps the spec beside the runs.
+    pub(super) fn keep_spec(&self) -> Result<(), Failure> {
+        Ok(save_text(&self.folder.join("spec.yaml"), &self.spec_text)?)
+    }
+
+    /// Writes prompts as earlier runs of this session had theirs.
+    pub(super) fn go_on_with(&mut self, calibration: PromptCalibration) {
+        self.sitting.go_on_with(calibration);
     }
 
     /// Writes the candidate's prompts as the newest of these runs had theirs.
@@ -170,7 +198,7 @@ impl CliSitting {
         context: &mut Context,
         interrupt: &Interrupt,
     ) -> Result<Measured, Failure> {
-        save_text(&self.folder.join("spec.yaml"), &self.spec_text)?;
+        self.keep_spec()?;
         let mode = Mode::choose(context.draw_progress, context.quiet);
         let mut progress = Progress::new(mode, &mut context.err);
         let plan = Arc::clone(self.sitting.plan());

@@ -99,6 +99,16 @@ impl Sitting {
         }
     }
 
+    /// Writes prompts as earlier runs of this session had theirs, whatever they were fitted by.
+    pub fn go_on_with(&mut self, calibration: PromptCalibration) {
+        self.calibration = Some(calibration);
+    }
+
+    /// The id that all its runs carry.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
     /// What all runs execute.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan

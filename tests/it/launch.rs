@@ -225,7 +225,10 @@ fn a_launch_that_fails_is_taken_again_twice_as_a_pair() {
         "echo x >> starts\n[ $(wc -l < starts) -le 3 ] || { echo broken; exit 1; }\nexec ENGINE";
     let project = scripted(&port, script, "");
     let ran = project.run(&["ab", "spec.yaml"]).exits(4);
-    let ran = ran.says("| broken");
+    let ran = ran
+        .says("| broken")
+        .says("1 whole pair is in")
+        .says("infergate ab --resume ");
     assert_eq!(
         ran.err.matches("pair 2 is taken again").count(),
         2,

@@ -14,6 +14,8 @@ mod hostile_files;
 mod hostile_servers;
 #[cfg(unix)]
 mod launch;
+#[cfg(unix)]
+mod resume;
 mod run;
 mod shards;
 #[cfg(unix)]

@@ -15,7 +15,7 @@ use crate::summary::{InvalidReason, Run, RunEnd};
 use crate::verdict::{Judgement, NextLook};
 
 /// How often a pair is taken again when the client or the harness spoilt it.
-const RETAKES: u32 = 2;
+pub(super) const RETAKES: u32 = 2;
 
 /// Pairs that are being taken.
 pub(super) struct Pairs<'a> {
@@ -151,7 +151,7 @@ impl Pairs<'_> {
 }
 
 /// Moves a run that does not count out of the folder that `compare` reads.
-fn set_aside(sitting: &CliSitting, run: &Run) -> Result<(), Failure> {
+pub(super) fn set_aside(sitting: &CliSitting, run: &Run) -> Result<(), Failure> {
     save_run(&sitting.folder().join("set-aside"), run)?;
     let path = sitting
         .folder()
@@ -167,7 +167,7 @@ fn set_aside(sitting: &CliSitting, run: &Run) -> Result<(), Failure> {
 
 /// What the client or the harness did wrong in a run. Tokens off the plan are no accident that
 /// another run would mend.
-fn fault(run: &Run) -> Option<&'static str> {
+pub(super) fn fault(run: &Run) -> Option<&'static str> {
     run.stages
         .iter()
         .flat_map(|stage| &stage.invalid)

@@ -1,6 +1,7 @@
 //! Where the two sides are: flags, then the spec.
 
 use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -11,22 +12,27 @@ use crate::spec::{Spec, TargetPlace, base_url};
 use crate::summary::Side;
 
 /// Where the two sides are.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[serde(default)]
 pub(in crate::cli) struct SideArgs {
     /// URL of the baseline
     #[arg(long, value_name = "URL", conflicts_with = "baseline_sim")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) baseline_url: Option<String>,
 
     /// The embedded engine as the baseline: a profile and its switches
     #[arg(long, value_name = "WORDS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) baseline_sim: Option<String>,
 
     /// URL of the candidate
     #[arg(long, value_name = "URL", conflicts_with = "candidate_sim")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) candidate_url: Option<String>,
 
     /// The embedded engine as the candidate: a profile and its switches
     #[arg(long, value_name = "WORDS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(in crate::cli) candidate_sim: Option<String>,
 }
 
