@@ -67,6 +67,9 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 #[cfg(test)]
+mod reference_tests;
+
+#[cfg(test)]
 pub(crate) mod tests {
     /// Equal to about seven significant digits, which is what the reference values print.
     #[track_caller]
