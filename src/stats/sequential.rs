@@ -146,6 +146,11 @@ impl Sequential {
         }
     }
 
+    /// The planned looks.
+    pub const fn design(&self) -> &Design {
+        &self.design
+    }
+
     /// The look to take next; `None` after the last one.
     pub fn next(&self) -> Option<PlannedLook> {
         self.design.looks.get(self.taken).copied()

@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 16] = [
     &[],
     &["demo"],
     &["check"],
@@ -17,6 +17,7 @@ const COMMANDS: [&[&str]; 15] = [
     &["baseline", "promote"],
     &["baseline", "list"],
     &["baseline", "show"],
+    &["calibrate"],
     &["sim"],
 ];
 
