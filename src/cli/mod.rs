@@ -2,6 +2,7 @@
 
 mod ab;
 mod baseline;
+mod calibrate;
 mod check;
 mod compare;
 mod context;
@@ -74,6 +75,7 @@ enum Command {
     Report(report::ReportArgs),
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
+    Calibrate(calibrate::CalibrateArgs),
     Sim(sim::SimArgs),
 }
 
@@ -137,6 +139,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Explain(args) => explain::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Baseline(command) => baseline::run(command, context),
+        Command::Calibrate(args) => calibrate::run(&args, context, &interrupt),
         Command::Sim(args) => {
             let stop = interrupt.wait();
             match sim::run(args, &mut *context.out, stop).await {
