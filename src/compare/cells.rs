@@ -24,6 +24,9 @@ pub struct ComparedCell {
     pub candidate: Vec<Measure>,
     /// The usable ones of each archived session, oldest first.
     pub sessions: Vec<Vec<Measure>>,
+    /// The usable ones of each session that shows how much runs scatter, oldest first: `sessions`,
+    /// and against stored ones those that stand for nothing else.
+    pub noise: Vec<Vec<Measure>>,
     /// Whether the load is a closed loop, whose rates follow the server.
     pub closed_loop: bool,
     /// How the sides' work differs, in words, where it does: then a better figure proves nothing.
@@ -56,16 +59,13 @@ pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
 
 fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell {
     let side = |runs: &[&Run]| runs.iter().map(|run| measure(run, &cell)).collect();
-    let sessions = arranged
-        .sessions
-        .iter()
-        .map(|runs| {
-            runs.iter()
-                .map(|run| measure(run, &cell))
-                .filter(Measure::is_usable)
-                .collect()
-        })
-        .collect();
+    let usable = |sessions: &[Vec<&Run>]| {
+        let session = |runs: &Vec<&Run>| {
+            let measures = runs.iter().map(|run| measure(run, &cell));
+            measures.filter(Measure::is_usable).collect()
+        };
+        sessions.iter().map(session).collect()
+    };
     let stages = || {
         let runs = arranged.baseline.iter().chain(&arranged.candidate);
         runs.flat_map(|run| stages_of(run, &cell))
@@ -75,7 +75,8 @@ fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell 
         gated: false,
         baseline: side(&arranged.baseline),
         candidate: side(&arranged.candidate),
-        sessions,
+        sessions: usable(&arranged.sessions),
+        noise: usable(&arranged.noise),
         closed_loop: stages().count() > 0 && stages().all(|stage| stage.users.is_some()),
         work_changed: Work::of(&arranged.baseline, &cell)
             .zip(Work::of(&arranged.candidate, &cell))

@@ -33,8 +33,8 @@ pub struct Sides<'a> {
     pub baseline: &'a [Run],
     /// Runs of the candidate, in any order.
     pub candidate: &'a [Run],
-    /// Earlier runs of the baseline, from which the noise of this machine is learnt; may be empty,
-    /// and runs of the sessions under comparison in it don't count.
+    /// Earlier runs of the baseline, from which the noise of this machine is learnt and nothing else;
+    /// may be empty, and runs of the sessions under comparison in it don't count.
     pub archive: &'a [Run],
 }
 

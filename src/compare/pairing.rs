@@ -31,6 +31,8 @@ pub(super) struct Arranged<'a> {
     pub(super) candidate: Vec<&'a Run>,
     /// Sessions of the baseline, oldest first: the baseline itself where stored, else the archive.
     pub(super) sessions: Vec<Vec<&'a Run>>,
+    /// Sessions that show how much runs scatter, oldest first: those and, where stored, the archive.
+    pub(super) noise: Vec<Vec<&'a Run>>,
     /// What was left out, in words.
     pub(super) caveats: Vec<String>,
 }
@@ -99,10 +101,15 @@ pub(super) fn arrange<'a>(sides: &Sides<'a>) -> Arranged<'a> {
     } else {
         (Arrangement::Unpaired, baseline, candidate)
     };
-    let sessions = match arrangement {
-        Arrangement::Stored => stored,
+    let archived = archived_sessions(sides.archive, &baseline, &candidate);
+    let (sessions, noise) = match arrangement {
+        Arrangement::Stored => {
+            let all = stored.iter().chain(&archived).flatten().copied();
+            let noise = by_session(all);
+            (stored, noise)
+        }
         Arrangement::Interleaved | Arrangement::SameRun | Arrangement::Unpaired => {
-            archived_sessions(sides.archive, &baseline, &candidate)
+            (archived.clone(), archived)
         }
     };
     Arranged {
@@ -110,6 +117,7 @@ pub(super) fn arrange<'a>(sides: &Sides<'a>) -> Arranged<'a> {
         baseline,
         candidate,
         sessions,
+        noise,
         caveats,
     }
 }

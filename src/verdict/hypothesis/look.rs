@@ -133,7 +133,7 @@ impl Hypothesis<'_> {
     fn scatter(&self) -> ScatterPrior {
         let counts: Vec<Vec<Count>> = self
             .cell
-            .sessions
+            .noise
             .iter()
             .map(|session| session.iter().filter_map(|measure| measure.bad).collect())
             .collect();

@@ -103,7 +103,7 @@ impl<'a> Hypothesis<'a> {
             noise: None,
         };
         let floor = if hypothesis.is_log() { LOG_FLOOR } else { 0.0 };
-        hypothesis.noise = Noise::from_sessions(&hypothesis.sessions(), floor);
+        hypothesis.noise = Noise::from_sessions(&hypothesis.values(&cell.noise), floor);
         hypothesis
     }
 
@@ -152,7 +152,8 @@ impl<'a> Hypothesis<'a> {
         side.iter().map(|measure| self.y(measure)).collect()
     }
 
-    fn sessions(&self) -> Vec<Vec<f64>> {
+    /// Sessions on the scale of the test, without the runs that have no finite value.
+    fn values(&self, sessions: &[Vec<Measure>]) -> Vec<Vec<f64>> {
         let finite = |session: &Vec<Measure>| {
             session
                 .iter()
@@ -160,7 +161,7 @@ impl<'a> Hypothesis<'a> {
                 .filter(|y| y.is_finite())
                 .collect()
         };
-        self.cell.sessions.iter().map(finite).collect()
+        sessions.iter().map(finite).collect()
     }
 
     fn counts(side: &[&Measure]) -> Vec<Count> {
@@ -243,12 +244,17 @@ impl<'a> Hypothesis<'a> {
         } else {
             noise?.sigma
         };
-        StoredBaseline::from_sessions(&self.sessions(), 0, floor)
+        let at_least = |noise: Noise| Noise {
+            sigma: noise.sigma.max(floor),
+            ..noise
+        };
+        let stored = StoredBaseline::from_sessions(&self.values(&self.cell.sessions), 0, floor)?;
+        Some(stored.with_noise(self.noise.map(at_least)))
     }
 
     /// Sessions that hold this cell.
     pub(super) fn stored_sessions(&self) -> usize {
-        self.sessions()
+        self.values(&self.cell.sessions)
             .iter()
             .filter(|session| !session.is_empty())
             .count()
