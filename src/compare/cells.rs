@@ -6,7 +6,7 @@ use super::measure::{Measure, measure};
 use super::pairing::Arranged;
 use crate::metric::{Cell, CellMetric, Metric, Quantile};
 use crate::sample::OutcomeKind;
-use crate::spec::{Gate, Limit};
+use crate::spec::{Gate, Limit, Trade};
 use crate::summary::{ClassSummary, Run, StageSummary};
 
 /// A cell with its values on both sides.
@@ -16,6 +16,8 @@ pub struct ComparedCell {
     pub cell: Cell,
     /// Its limit; `None` where the spec does not declare the cell.
     pub limit: Option<Limit>,
+    /// What it may lose more for a gain in another cell.
+    pub trade: Option<Trade>,
     /// Whether the verdict depends on it.
     pub gated: bool,
     /// One per baseline run; in step with `candidate` where interleaved.
@@ -44,13 +46,19 @@ pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
         .map(|declared| {
             let mut cell = compared(arranged, declared.cell.clone(), gate.token_mismatch);
             cell.limit = Some(declared.limit);
+            cell.trade.clone_from(&declared.trade);
             cell.gated = !declared.informational;
             cell
         })
         .collect();
     let declared: BTreeSet<&Cell> = gate.cells.iter().map(|declared| &declared.cell).collect();
-    for cell in observed(arranged) {
-        if !declared.contains(&cell) {
+    let gains = gate
+        .cells
+        .iter()
+        .filter_map(|declared| Some(declared.trade.as_ref()?.gain.clone()));
+    let mut shown: BTreeSet<Cell> = BTreeSet::new();
+    for cell in observed(arranged).into_iter().chain(gains) {
+        if !declared.contains(&cell) && shown.insert(cell.clone()) {
             cells.push(compared(arranged, cell, gate.token_mismatch));
         }
     }
@@ -72,6 +80,7 @@ fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell 
     };
     ComparedCell {
         limit: None,
+        trade: None,
         gated: false,
         baseline: side(&arranged.baseline),
         candidate: side(&arranged.candidate),

@@ -23,6 +23,7 @@ mod rows;
 mod select;
 mod tenants;
 mod think;
+mod trade;
 mod values;
 mod variables;
 mod yaml;
@@ -52,6 +53,7 @@ pub use rows::{FileRow, Rows, RowsKind, RowsSize, RowsStamp, Said};
 pub use select::SelectError;
 pub use tenants::Tenants;
 pub use think::Think;
+pub use trade::Trade;
 
 /// This version, which `requires` in a spec is held against.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,6 +1,6 @@
 //! The state of one gated cell, with the numbers behind it.
 
-use super::hypothesis::{Collapse, Hypothesis, Looked, Test};
+use super::hypothesis::{Collapse, Gained, Hypothesis, Looked, Test};
 use super::model::{CellState, Change, Evidence, Finding, Reading, Reason};
 use super::replay::{Replay, Result};
 use super::screen::SetAside;
@@ -80,6 +80,7 @@ impl Context<'_> {
             looked.or_else(|| self.look_now(hypothesis))
         });
         let (state, reason) = self.cap(judged, self.state(judged, shown));
+        let reason = reason.or_else(|| trade_reason(state, judged.hypothesis?, &shown?));
         let adjusted = judged.result.map_or(1.0, |(result, _)| result.adjusted);
         Finding {
             cell: judged.cell.cell.clone(),
@@ -275,6 +276,22 @@ impl Context<'_> {
     }
 }
 
+/// What a trade did to a cell that is over its plain tolerance.
+fn trade_reason(state: CellState, hypothesis: &Hypothesis<'_>, shown: &Looked) -> Option<Reason> {
+    let trade = hypothesis.trade()?.to_string();
+    match shown.gained {
+        Some(Gained { by, shown: true }) if hypothesis.is_over_plain(shown) => {
+            Some(Reason::Traded { trade, by })
+        }
+        Some(Gained { shown: true, .. }) => None,
+        gained if matches!(state, CellState::Regressed | CellState::Suspect) => {
+            let by = gained.map(|gained| gained.by);
+            Some(Reason::TradeNotShown { trade, by })
+        }
+        _ => None,
+    }
+}
+
 /// Whether the best estimate is at or over the tolerance.
 pub(super) fn is_over(looked: &Looked) -> bool {
     looked.look.estimate >= looked.tolerance
@@ -325,6 +342,7 @@ pub(super) fn evidence(hypothesis: &Hypothesis<'_>, looked: &Looked, adjusted: f
         p_regression: looked.look.p_worse,
         p_adjusted: adjusted,
         p_pass: looked.look.p_within,
+        beyond_tolerance: looked.look.interval(0.95).lower > looked.tolerance,
         resolvable: looked
             .resolvable
             .map(|smallest| match (hypothesis.test, direction) {

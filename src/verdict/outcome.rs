@@ -5,6 +5,7 @@ use super::model::{
     Advice, CellState, Change, Design, Finding, Headline, Judgement, NextLook, Reason, Verdict,
 };
 use super::screen::Screened;
+use super::shift::uniform_shift;
 use crate::compare::Arrangement;
 use crate::exit::Exit;
 use crate::metric::Kind;
@@ -29,6 +30,9 @@ pub(super) fn judgement(
         policy,
         headline,
         design: design(context, screened),
+        proof: gate.evidence,
+        noise_ratio: context.replay.variance_ratio.map(f64::sqrt),
+        shift: uniform_shift(context.comparison, &findings),
         pins: context.comparison.pins.clone(),
         caveats: caveats(context, screened),
         advice: advice(context, &findings, next),

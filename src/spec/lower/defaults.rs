@@ -58,5 +58,6 @@ fn cell(stage: Option<&Stage>, metric: CellMetric, limit: Limit) -> GateCell {
         },
         limit,
         informational: false,
+        trade: None,
     }
 }

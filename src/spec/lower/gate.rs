@@ -8,6 +8,7 @@ use crate::spec::fields::{self, Fields, Shape};
 use crate::spec::model::{Gate, Policy, Repeats};
 use crate::spec::node::Node;
 use crate::spec::values;
+use crate::stats::moderated::Evidence;
 use crate::unit::Share;
 
 const SHAPE: Shape = Shape {
@@ -18,8 +19,9 @@ const SHAPE: Shape = Shape {
         "no_baseline",
         "incomparable",
         "token_mismatch",
+        "evidence",
     ],
-    later: &["evidence", "anchor", "min_completed"],
+    later: &["anchor", "min_completed"],
     example: "gate: {cells: [{metric: ttft.p95, worse_by: 10%}]}",
 };
 const REPEATS: Shape = Shape {
@@ -60,6 +62,13 @@ pub(super) fn lower(
     let no_baseline = policy("no_baseline");
     let incomparable = policy("incomparable");
     let token_mismatch = gate.or("token_mismatch", TOKEN_MISMATCH, out, token_mismatch);
+    let evidence = gate.or("evidence", Evidence::BeyondZero, out, |node, out| {
+        let options = [
+            ("beyond-zero", Evidence::BeyondZero),
+            ("beyond-tolerance", Evidence::BeyondTolerance),
+        ];
+        values::choice(node, "`evidence`", &options, &[], out)
+    });
     let cells = match gate.get("cells", out) {
         Some(node) => cells::lower(node, classes, stages, out),
         None if gate.has("cells") => None,
@@ -94,6 +103,7 @@ pub(super) fn lower(
         no_baseline: no_baseline?,
         incomparable: incomparable?,
         token_mismatch: token_mismatch?,
+        evidence: evidence?,
     })
 }
 

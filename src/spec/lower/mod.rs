@@ -24,6 +24,7 @@ mod target;
 mod tenants;
 mod timeouts;
 mod trace;
+mod trade;
 mod warmup;
 mod workload;
 

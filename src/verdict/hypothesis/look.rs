@@ -1,8 +1,9 @@
 //! What the first repeats say about a hypothesis.
 
-use super::{Hypothesis, Test};
+use super::{Gained, Hypothesis, Test};
 use crate::compare::{Arrangement, Measure};
 use crate::metric::Metric;
+use crate::spec::Trade;
 use crate::stats::moderated::{Estimate, Evidence, Look, look, smallest_resolvable, unpaired};
 use crate::stats::noise::Prior;
 use crate::stats::proportion::{
@@ -27,6 +28,8 @@ pub(in crate::verdict) struct Looked {
     pub(in crate::verdict) tolerance: f64,
     /// Smallest tolerance that these repeats resolve, in the same unit; `None` for limits.
     pub(in crate::verdict) resolvable: Option<f64>,
+    /// What the cell's trade says; `None` without one, or where nothing can be said of the gain.
+    pub(in crate::verdict) gained: Option<Gained>,
 }
 
 impl Hypothesis<'_> {
@@ -64,11 +67,15 @@ impl Hypothesis<'_> {
         if k == 0 || k > self.candidate.len() {
             return None;
         }
+        let gained = self
+            .trade
+            .as_ref()
+            .and_then(|gain| gain.at(k, planned, noisy));
         let tolerance = self
-            .tolerance(k)
+            .tolerance_with(gained, k)
             .filter(|tolerance| tolerance.is_finite())?;
         let heads = self.first(k);
-        let evidence = Evidence::BeyondZero;
+        let evidence = self.evidence;
         if let Test::ShareLimit { limit, of_good } = self.test {
             return self.share_limit(heads, limit, of_good);
         }
@@ -84,6 +91,7 @@ impl Hypothesis<'_> {
                 look,
                 tolerance,
                 resolvable: None,
+                gained: None,
             });
         }
         if self.is_rare(k) {
@@ -127,6 +135,7 @@ impl Hypothesis<'_> {
             look,
             tolerance,
             resolvable: Some(resolvable),
+            gained,
         })
     }
 
@@ -165,6 +174,7 @@ impl Hypothesis<'_> {
             look,
             tolerance: 0.0,
             resolvable: None,
+            gained: None,
         })
     }
 
@@ -210,7 +220,31 @@ impl Hypothesis<'_> {
             look,
             tolerance,
             resolvable: None,
+            gained: None,
         })
+    }
+
+    /// The trade, where there is one.
+    pub(in crate::verdict) fn trade(&self) -> Option<&Trade> {
+        Some(self.trade.as_ref()?.trade)
+    }
+
+    /// Whether the best estimate is at or over the tolerance that holds without the trade.
+    pub(in crate::verdict) fn is_over_plain(&self, looked: &Looked) -> bool {
+        self.tolerance(looked.look.repeats)
+            .is_some_and(|plain| looked.look.estimate >= plain)
+    }
+
+    /// The tolerance at a look: the cap of a trade whose gain is shown, else the plain one.
+    fn tolerance_with(&self, gained: Option<Gained>, k: usize) -> Option<f64> {
+        let plain = self.tolerance(k)?;
+        match (&self.trade, gained, self.test) {
+            (Some(gain), Some(Gained { shown: true, .. }), Test::Ratio { floor, .. }) => {
+                let cap = self.tolerance_of(gain.trade.up_to, floor, k)?;
+                Some(cap.max(plain))
+            }
+            _ => Some(plain),
+        }
     }
 
     /// Whether the last planned look can't resolve the tolerance with power 0.95.

@@ -4,15 +4,18 @@ use crate::compare::{Arrangement, ComparedCell, Measure, Value};
 use crate::metric::{Kind, Metric, Statistic};
 use crate::spec::Limit;
 use crate::stats::mean;
+use crate::stats::moderated::Evidence;
 use crate::stats::noise::{LOG_FLOOR, Noise};
 use crate::stats::order::{Support, smallest_gating_sample, support};
 use crate::stats::proportion::{Count, chance_sigma};
 use crate::stats::stored::StoredBaseline;
 
 mod collapse;
+mod gain;
 mod look;
 
 pub(super) use collapse::Collapse;
+pub(super) use gain::{Gain, Gained};
 pub(super) use look::Looked;
 
 /// Baseline attainment up to which goodput of a closed loop is judged as a rate.
@@ -73,10 +76,13 @@ pub(super) struct Hypothesis<'a> {
     /// How it is tested.
     pub(super) test: Test,
     arrangement: Arrangement,
+    evidence: Evidence,
     baseline: Vec<&'a Measure>,
     candidate: Vec<&'a Measure>,
     /// `None` where there is no archive and noise is assumed.
     noise: Option<Noise>,
+    /// What widens its tolerance.
+    trade: Option<Box<Gain<'a>>>,
 }
 
 impl<'a> Hypothesis<'a> {
@@ -98,13 +104,27 @@ impl<'a> Hypothesis<'a> {
             test: test_of(cell, limit, &baseline),
             cell,
             arrangement,
+            evidence: Evidence::BeyondZero,
             baseline,
             candidate: pick(&cell.candidate),
             noise: None,
+            trade: None,
         };
         let floor = if hypothesis.is_log() { LOG_FLOOR } else { 0.0 };
         hypothesis.noise = Noise::from_sessions(&hypothesis.values(&cell.noise), floor);
         hypothesis
+    }
+
+    /// With another proof asked of a regression.
+    pub(super) const fn with_evidence(mut self, evidence: Evidence) -> Self {
+        self.evidence = evidence;
+        self
+    }
+
+    /// With a wider tolerance while a gain elsewhere is shown.
+    pub(super) fn with_trade(mut self, gain: Option<Gain<'a>>) -> Self {
+        self.trade = gain.map(Box::new);
+        self
     }
 
     const fn metric(&self) -> Metric {
@@ -180,20 +200,10 @@ impl<'a> Hypothesis<'a> {
         &self.candidate[..k.min(self.candidate.len())]
     }
 
-    /// The tolerance on the scale of the test.
+    /// The tolerance on the scale of the test, without any trade.
     fn tolerance(&self, k: usize) -> Option<f64> {
         match self.test {
-            Test::Ratio { ratio, floor } => {
-                let sign = self.metric().direction().sign();
-                let base = (sign * mean(&self.ys(self.against(k)))?).exp();
-                let worst = ratio.max(floor / base);
-                Some(if sign > 0.0 {
-                    worst.ln_1p()
-                } else {
-                    // Losing everything is the most that a rate can lose.
-                    -(-worst.min(1.0 - 1e-9)).ln_1p()
-                })
-            }
+            Test::Ratio { ratio, floor } => self.tolerance_of(ratio, floor, k),
             Test::Points {
                 tolerance: PointsTolerance::Absolute(points),
             } => Some(points),
@@ -205,6 +215,19 @@ impl<'a> Hypothesis<'a> {
             }
             Test::Limit { .. } | Test::ShareLimit { .. } => Some(0.0),
         }
+    }
+
+    /// A ratio and a floor as a difference of logarithms.
+    fn tolerance_of(&self, ratio: f64, floor: f64, k: usize) -> Option<f64> {
+        let sign = self.metric().direction().sign();
+        let base = (sign * mean(&self.ys(self.against(k)))?).exp();
+        let worst = ratio.max(floor / base);
+        Some(if sign > 0.0 {
+            worst.ln_1p()
+        } else {
+            // Losing everything is the most that a rate can lose.
+            -(-worst.min(1.0 - 1e-9)).ln_1p()
+        })
     }
 
     /// Noise of one run at a look of `k` repeats.

@@ -1,6 +1,7 @@
 //! The reference decisions, and what an archive can and can't support.
 
 mod conditions;
+mod patterns;
 mod properties;
 mod rules;
 
@@ -9,6 +10,7 @@ use crate::compare::synthetic::{Pairs, archive, gate, reference_archive, run, se
 use crate::compare::{Sides, compare};
 use crate::exit::Exit;
 use crate::metric::Metric;
+use crate::spec::Limit;
 use crate::stats::tests::close;
 use crate::summary::Run;
 
