@@ -54,7 +54,10 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("axum", &["sim/"]),
     ("clap", &["cli/"]),
     ("indicatif", &["term/"]),
-    ("comfy_table", &["report/text.rs", "cli/check.rs"]),
+    (
+        "comfy_table",
+        &["report/text.rs", "report/forecast.rs", "cli/check.rs"],
+    ),
     ("sysinfo", &["probe/host.rs"]),
     (
         "jiff",

@@ -38,10 +38,9 @@ pub struct ComparedCell {
 /// Quantiles that are shown of undeclared cells.
 const SHOWN: [Quantile; 3] = [Quantile::P50, Quantile::P95, Quantile::P99];
 
-/// Declared cells in the order of the spec, then the observed ones that are not declared.
-pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
-    let mut cells: Vec<ComparedCell> = gate
-        .cells
+/// Declared cells in the order of the spec.
+pub(super) fn declared(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
+    gate.cells
         .iter()
         .map(|declared| {
             let mut cell = compared(arranged, declared.cell.clone(), gate.token_mismatch);
@@ -50,7 +49,12 @@ pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
             cell.gated = !declared.informational;
             cell
         })
-        .collect();
+        .collect()
+}
+
+/// Declared cells, then the observed ones that are not declared.
+pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
+    let mut cells = declared(arranged, gate);
     let declared: BTreeSet<&Cell> = gate.cells.iter().map(|declared| &declared.cell).collect();
     let gains = gate
         .cells

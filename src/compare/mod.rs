@@ -171,6 +171,20 @@ fn any_lost(runs: &[&Run]) -> bool {
         .any(|run| matches!(run.end, RunEnd::TargetLost { .. }))
 }
 
+/// Runs of a baseline that were kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Archive<'a> {
+    /// Those that stand as a baseline.
+    pub stands: &'a [Run],
+    /// Those that show the noise alone.
+    pub noise: &'a [Run],
+}
+
+/// The declared cells of a gate in kept runs, with no candidate: what a comparison will have to go by.
+pub fn archived(arrangement: Arrangement, archive: Archive<'_>, gate: &Gate) -> Vec<ComparedCell> {
+    cells::declared(&pairing::archived(arrangement, archive), gate)
+}
+
 /// Each way in which some run differs from the first run of the baseline, once.
 fn mismatches(baseline: &[&Run], candidate: &[&Run]) -> Vec<Mismatch> {
     let mut found = Vec::new();

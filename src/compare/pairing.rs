@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::Sides;
+use super::{Archive, Sides};
 use crate::stats::stored::FEWEST_SESSIONS;
 use crate::summary::{Run, RunEnd, Side};
 
@@ -119,6 +119,30 @@ pub(super) fn arrange<'a>(sides: &Sides<'a>) -> Arranged<'a> {
         sessions,
         noise,
         caveats,
+    }
+}
+
+/// Kept runs alone, as they will stand beside a candidate that is not there yet.
+pub(super) fn archived(arrangement: Arrangement, archive: Archive<'_>) -> Arranged<'_> {
+    let Archive { stands, noise } = archive;
+    let complete = |run: &&Run| run.end == RunEnd::Complete;
+    let all = || stands.iter().chain(noise).filter(complete);
+    let (sessions, noise) = if arrangement == Arrangement::Stored {
+        (
+            by_session(stands.iter().filter(complete)),
+            by_session(all()),
+        )
+    } else {
+        let own: Vec<_> = by_session(all().filter(|run| run.side != Some(Side::Candidate)));
+        (own.clone(), own)
+    };
+    Arranged {
+        arrangement,
+        baseline: noise.concat(),
+        candidate: Vec::new(),
+        sessions,
+        noise,
+        caveats: Vec::new(),
     }
 }
 

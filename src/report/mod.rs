@@ -13,6 +13,7 @@ pub mod doctor;
 mod engine;
 mod escape;
 mod fit;
+pub mod forecast;
 mod headline;
 pub mod json;
 pub mod markdown;

@@ -1,6 +1,6 @@
 //! The state of one gated cell, with the numbers behind it.
 
-use super::hypothesis::{Collapse, Gained, Hypothesis, Looked, Test};
+use super::hypothesis::{Collapse, Gained, Hypothesis, Looked};
 use super::model::{CellState, Change, Evidence, Finding, Reading, Reason};
 use super::replay::{Replay, Result};
 use super::screen::SetAside;
@@ -336,7 +336,6 @@ pub(super) fn change_of(hypothesis: &Hypothesis<'_>, looked: &Looked) -> Change 
 }
 
 pub(super) fn evidence(hypothesis: &Hypothesis<'_>, looked: &Looked, adjusted: f64) -> Evidence {
-    let direction = hypothesis.cell.cell.metric.metric().direction();
     Evidence {
         repeats: looked.look.repeats as u32,
         p_regression: looked.look.p_worse,
@@ -345,11 +344,7 @@ pub(super) fn evidence(hypothesis: &Hypothesis<'_>, looked: &Looked, adjusted: f
         beyond_tolerance: looked.look.interval(0.95).lower > looked.tolerance,
         resolvable: looked
             .resolvable
-            .map(|smallest| match (hypothesis.test, direction) {
-                (Test::Ratio { .. }, Direction::LowerIsBetter) => smallest.exp_m1(),
-                (Test::Ratio { .. }, Direction::HigherIsBetter) => -(-smallest).exp_m1(),
-                _ => smallest,
-            }),
+            .map(|smallest| hypothesis.as_change(smallest)),
     }
 }
 

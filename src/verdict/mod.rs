@@ -6,10 +6,12 @@
 //! so; the same files give the identical judgement offline, years later.
 
 mod finding;
+pub mod forecast;
 mod hypothesis;
 mod informational;
 mod model;
 mod outcome;
+pub mod power;
 mod preset;
 mod procedure;
 mod replay;

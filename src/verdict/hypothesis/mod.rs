@@ -10,6 +10,7 @@ use crate::stats::order::{Support, smallest_gating_sample, support};
 use crate::stats::proportion::{Count, chance_sigma};
 use crate::stats::stored::StoredBaseline;
 
+mod ahead;
 mod collapse;
 mod gain;
 mod look;
@@ -73,6 +74,8 @@ impl Test {
 pub(super) struct Hypothesis<'a> {
     /// The cell.
     pub(super) cell: &'a ComparedCell,
+    /// Its limit.
+    pub(super) limit: Limit,
     /// How it is tested.
     pub(super) test: Test,
     arrangement: Arrangement,
@@ -102,6 +105,7 @@ impl<'a> Hypothesis<'a> {
         };
         let mut hypothesis = Self {
             test: test_of(cell, limit, &baseline),
+            limit,
             cell,
             arrangement,
             evidence: Evidence::BeyondZero,
@@ -203,7 +207,7 @@ impl<'a> Hypothesis<'a> {
     /// The tolerance on the scale of the test, without any trade.
     fn tolerance(&self, k: usize) -> Option<f64> {
         match self.test {
-            Test::Ratio { ratio, floor } => self.tolerance_of(ratio, floor, k),
+            Test::Ratio { ratio, floor } => Some(self.tolerance_of(ratio, floor, k)),
             Test::Points {
                 tolerance: PointsTolerance::Absolute(points),
             } => Some(points),
@@ -217,17 +221,18 @@ impl<'a> Hypothesis<'a> {
         }
     }
 
-    /// A ratio and a floor as a difference of logarithms.
-    fn tolerance_of(&self, ratio: f64, floor: f64, k: usize) -> Option<f64> {
+    /// A ratio and a floor as a difference of logarithms; the ratio alone where no run says what the
+    /// floor is of.
+    fn tolerance_of(&self, ratio: f64, floor: f64, k: usize) -> f64 {
         let sign = self.metric().direction().sign();
-        let base = (sign * mean(&self.ys(self.against(k)))?).exp();
-        let worst = ratio.max(floor / base);
-        Some(if sign > 0.0 {
+        let base = mean(&self.ys(self.against(k))).map(|y| (sign * y).exp());
+        let worst = ratio.max(base.map_or(0.0, |base| floor / base));
+        if sign > 0.0 {
             worst.ln_1p()
         } else {
             // Losing everything is the most that a rate can lose.
             -(-worst.min(1.0 - 1e-9)).ln_1p()
-        })
+        }
     }
 
     /// Noise of one run at a look of `k` repeats.
