@@ -1,7 +1,9 @@
 //! The command line: words to typed requests, results to text and exit codes.
 
 mod ab;
+mod archived;
 mod baseline;
+mod calibrate;
 mod check;
 mod compare;
 mod context;
@@ -75,6 +77,7 @@ enum Command {
     Report(report::ReportArgs),
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
+    Calibrate(calibrate::CalibrateArgs),
     Sim(sim::SimArgs),
     #[command(hide = true)]
     Guard(guard::GuardArgs),
@@ -146,6 +149,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Report(args) => report::run(&args, context),
         Command::Baseline(command) => baseline::run(command, context),
         Command::Guard(args) => guard::run(args).await,
+        Command::Calibrate(args) => calibrate::run(&args, context, &interrupt),
         Command::Sim(args) => {
             let stop = interrupt.wait();
             match sim::run(args, &mut *context.out, stop).await {

@@ -22,7 +22,7 @@ const ASK_EVERY: [Duration; 2] = [Duration::from_millis(20), Duration::from_mill
 /// How much longer than its grace an engine's end may take, and how long its port may stay open.
 const LEEWAY: Duration = Duration::from_secs(10);
 /// How long after its last answer the news of an engine's end may come.
-const NEWS: Duration = Duration::from_secs(1);
+const NEWS: Duration = Duration::from_secs(5);
 /// Lines of a log that are shown, and how long each may be.
 const TAIL: usize = 20;
 const LONGEST: usize = 300;

