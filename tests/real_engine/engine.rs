@@ -52,7 +52,7 @@ impl Counters {
     clippy::disallowed_methods,
     reason = "the switch of this suite is a variable"
 )]
-fn prefix() -> PathBuf {
+pub(crate) fn prefix() -> PathBuf {
     let prefix = std::env::var("INFERGATE_ENGINE").expect(
         "set INFERGATE_ENGINE to the folder that `tests/engines/setup.sh FOLDER` filled, as CONTRIBUTING.md says",
     );

@@ -19,6 +19,8 @@ mod compare;
 mod engine;
 mod failure;
 mod gate;
+#[cfg(unix)]
+mod launch;
 mod measure;
 #[path = "../it/support.rs"]
 #[allow(dead_code, reason = "the end-to-end tests use the rest")]
