@@ -1,12 +1,15 @@
 //! The command line: words to typed requests, results to text and exit codes.
 
 mod ab;
+mod archived;
 mod baseline;
+mod calibrate;
 mod check;
 mod compare;
 mod context;
 mod demo;
 mod doctor;
+mod explain;
 mod failure;
 mod gate;
 mod interrupt;
@@ -69,9 +72,11 @@ enum Command {
     Ab(ab::AbArgs),
     Gate(gate::GateArgs),
     Compare(compare::CompareArgs),
+    Explain(explain::ExplainArgs),
     Report(report::ReportArgs),
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
+    Calibrate(calibrate::CalibrateArgs),
     Sim(sim::SimArgs),
 }
 
@@ -132,8 +137,10 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Ab(args) => ab::run(args, context, &interrupt).await,
         Command::Gate(args) => gate::run(args, context, &interrupt).await,
         Command::Compare(args) => compare::run(&args, context),
+        Command::Explain(args) => explain::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Baseline(command) => baseline::run(command, context),
+        Command::Calibrate(args) => calibrate::run(&args, context, &interrupt),
         Command::Sim(args) => {
             let stop = interrupt.wait();
             match sim::run(args, &mut *context.out, stop).await {

@@ -6,7 +6,7 @@ use super::measure::{Measure, measure};
 use super::pairing::Arranged;
 use crate::metric::{Cell, CellMetric, Metric, Quantile};
 use crate::sample::OutcomeKind;
-use crate::spec::{Gate, Limit};
+use crate::spec::{Gate, Limit, Trade};
 use crate::summary::{ClassSummary, Run, StageSummary};
 
 /// A cell with its values on both sides.
@@ -16,6 +16,8 @@ pub struct ComparedCell {
     pub cell: Cell,
     /// Its limit; `None` where the spec does not declare the cell.
     pub limit: Option<Limit>,
+    /// What it may lose more for a gain in another cell.
+    pub trade: Option<Trade>,
     /// Whether the verdict depends on it.
     pub gated: bool,
     /// One per baseline run; in step with `candidate` where interleaved.
@@ -24,6 +26,9 @@ pub struct ComparedCell {
     pub candidate: Vec<Measure>,
     /// The usable ones of each archived session, oldest first.
     pub sessions: Vec<Vec<Measure>>,
+    /// The usable ones of each session that shows how much runs scatter, oldest first: `sessions`,
+    /// and against stored ones those that stand for nothing else.
+    pub noise: Vec<Vec<Measure>>,
     /// Whether the load is a closed loop, whose rates follow the server.
     pub closed_loop: bool,
     /// How the sides' work differs, in words, where it does: then a better figure proves nothing.
@@ -33,21 +38,31 @@ pub struct ComparedCell {
 /// Quantiles that are shown of undeclared cells.
 const SHOWN: [Quantile; 3] = [Quantile::P50, Quantile::P95, Quantile::P99];
 
-/// Declared cells in the order of the spec, then the observed ones that are not declared.
-pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
-    let mut cells: Vec<ComparedCell> = gate
-        .cells
+/// Declared cells in the order of the spec.
+pub(super) fn declared(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
+    gate.cells
         .iter()
         .map(|declared| {
             let mut cell = compared(arranged, declared.cell.clone(), gate.token_mismatch);
             cell.limit = Some(declared.limit);
+            cell.trade.clone_from(&declared.trade);
             cell.gated = !declared.informational;
             cell
         })
-        .collect();
+        .collect()
+}
+
+/// Declared cells, then the observed ones that are not declared.
+pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
+    let mut cells = declared(arranged, gate);
     let declared: BTreeSet<&Cell> = gate.cells.iter().map(|declared| &declared.cell).collect();
-    for cell in observed(arranged) {
-        if !declared.contains(&cell) {
+    let gains = gate
+        .cells
+        .iter()
+        .filter_map(|declared| Some(declared.trade.as_ref()?.gain.clone()));
+    let mut shown: BTreeSet<Cell> = BTreeSet::new();
+    for cell in observed(arranged).into_iter().chain(gains) {
+        if !declared.contains(&cell) && shown.insert(cell.clone()) {
             cells.push(compared(arranged, cell, gate.token_mismatch));
         }
     }
@@ -56,26 +71,25 @@ pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
 
 fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell {
     let side = |runs: &[&Run]| runs.iter().map(|run| measure(run, &cell)).collect();
-    let sessions = arranged
-        .sessions
-        .iter()
-        .map(|runs| {
-            runs.iter()
-                .map(|run| measure(run, &cell))
-                .filter(Measure::is_usable)
-                .collect()
-        })
-        .collect();
+    let usable = |sessions: &[Vec<&Run>]| {
+        let session = |runs: &Vec<&Run>| {
+            let measures = runs.iter().map(|run| measure(run, &cell));
+            measures.filter(Measure::is_usable).collect()
+        };
+        sessions.iter().map(session).collect()
+    };
     let stages = || {
         let runs = arranged.baseline.iter().chain(&arranged.candidate);
         runs.flat_map(|run| stages_of(run, &cell))
     };
     ComparedCell {
         limit: None,
+        trade: None,
         gated: false,
         baseline: side(&arranged.baseline),
         candidate: side(&arranged.candidate),
-        sessions,
+        sessions: usable(&arranged.sessions),
+        noise: usable(&arranged.noise),
         closed_loop: stages().count() > 0 && stages().all(|stage| stage.users.is_some()),
         work_changed: Work::of(&arranged.baseline, &cell)
             .zip(Work::of(&arranged.candidate, &cell))

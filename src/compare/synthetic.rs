@@ -7,6 +7,7 @@ use crate::metric::{Cell, DEFINITION, Metric, Quantile};
 use crate::plan::PromptCalibration;
 use crate::sample::{FinishReason, OutcomeKind, TokenSource};
 use crate::spec::{Gate, GateCell, Limit, Policy};
+use crate::stats::moderated::Evidence;
 use crate::summary::{
     ClassSummary, ClientHealth, ClientStamp, Distribution, QuantileValue, RUN_FORMAT, Rates, Run,
     RunEnd, Side, SpecStamp, StageSummary, TokenTotals,
@@ -235,12 +236,15 @@ pub(crate) fn gate(cells: &[(&str, Limit)]) -> Gate {
                 cell: cell(metric),
                 limit: *limit,
                 informational: false,
+                trade: None,
+                place: None,
             })
             .collect(),
         undecided: Policy::Undecided,
         no_baseline: Policy::Undecided,
         incomparable: Policy::Undecided,
         token_mismatch: 0.05,
+        evidence: Evidence::BeyondZero,
     }
 }
 

@@ -181,6 +181,7 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
             no_baseline: Policy::Undecided,
             incomparable: Policy::Undecided,
             token_mismatch: 0.05,
+            evidence: crate::stats::moderated::Evidence::BeyondZero,
         },
         timeouts,
         text: String::new(),

@@ -7,7 +7,7 @@ use crate::verdict::{Design, Finding, Judgement, PinDifference, Verdict};
 use super::cells::{self, Group, group};
 use super::model::{AdviceRow, Environment, PinRow, ReportModel, SharedPin, Tone};
 use super::span::Text;
-use super::{conditions, headline, outcomes, setup, words};
+use super::{conditions, headline, method, outcomes, setup, words};
 
 /// The runs behind a judgement, and what only the caller knows.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +86,7 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
                 .collect()
         }),
         caveats: caveats(judgement, sides),
-        method: method(judgement, sides),
+        method: method::lines(judgement, sides),
         reproduce: sides
             .reproduce
             .iter()
@@ -209,60 +209,6 @@ fn caveats(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
                     );
                 }
             }
-        }
-    }
-    out
-}
-
-fn method(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
-    let mut out = vec![
-        Text::of("Runs: ").then(words::design(&judgement.design)),
-        Text::of(
-            "Change is candidate divided by baseline, minus one; for shares it is the difference in percentage points. Brackets hold its unadjusted 95 % interval; states follow from tests that are adjusted for the looks and for the number of gated cells",
-        ),
-        Text::of(
-            "Percentiles interpolate between order statistics (type 7); in gated ones every failed request counts as infinitely slow. n is the number of values over all runs of the side",
-        ),
-    ];
-    let by_schedule: Vec<Text> = sides
-        .candidate
-        .first()
-        .into_iter()
-        .flat_map(|run| &run.stages)
-        .filter(|stage| stage.from_schedule)
-        .map(|stage| Text::value(&stage.name))
-        .collect();
-    if !by_schedule.is_empty() {
-        out.push(
-            Text::of("Latencies count from the scheduled instant, so waiting for a slow server is inside them: ")
-                .then(Text::join(by_schedule, ", ")),
-        );
-    }
-    if let Some(run) = sides.candidate.first() {
-        out.push(
-            Text::of("Definitions: ")
-                .quoted(&run.definition)
-                .words("; spec digest ")
-                .quoted(&run.spec.digest.short())
-                .words("; measured by infergate ")
-                .quoted(&run.client.version),
-        );
-    }
-    for (side, runs) in [
-        (Side::Baseline, sides.baseline),
-        (Side::Candidate, sides.candidate),
-    ] {
-        if !runs.is_empty() {
-            out.push(
-                Text::of(match side {
-                    Side::Baseline => "Baseline runs: ",
-                    Side::Candidate => "Candidate runs: ",
-                })
-                .then(Text::join(
-                    runs.iter().map(|run| Text::value(&run.id)),
-                    ", ",
-                )),
-            );
         }
     }
     out

@@ -1,7 +1,7 @@
 //! The first lines: the verdict as a word with its counts, and the worst finding as a sentence.
 
 use crate::unit::scale;
-use crate::verdict::{Design, Headline, Judgement, Reason, Verdict};
+use crate::verdict::{Design, Headline, Judgement, Reason, UniformShift, Verdict};
 
 use super::cells::{Group, group};
 use super::span::Text;
@@ -97,6 +97,27 @@ fn count_phrase(counts: Headline, unmeasured_words: [&'static str; 2]) -> Text {
     better(Text::join(out, ", "))
 }
 
+/// All cells moved alike, which points at the machine.
+fn uniform(shift: UniformShift, design: &Design) -> Text {
+    let text = Text::of("All ")
+        .figure(scale::count(shift.cells.into()))
+        .words(" latencies and rates moved alike, by ")
+        .figure(scale::change(shift.low))
+        .words(" to ")
+        .figure(scale::change(shift.high))
+        .words(" of their time: a machine, clock or power limit does that, one code path seldom");
+    match design {
+        Design::Interleaved { .. } => {
+            text.words(" (both sides took turns, so look for what differs between them: another GPU, clock or host)")
+        }
+        Design::Stored { .. } | Design::SameRun | Design::Unpaired { .. } => {
+            text.words(" (the baseline was measured at another time: let both sides take turns with ")
+                .quoted("infergate ab")
+                .words(")")
+        }
+    }
+}
+
 /// The sentences below the headline: the worst finding, what a policy made of it, what was not
 /// counted.
 pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
@@ -130,6 +151,9 @@ pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
             text = text.words(")");
         }
         lead.push(text);
+    }
+    if let Some(shift) = judgement.shift {
+        lead.push(uniform(shift, &judgement.design));
     }
     if let Some(policy) = &judgement.policy {
         lead.push(

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::exit::Exit;
 use crate::ident::Digest;
+use crate::stats::moderated::Evidence as Proof;
 use crate::summary::Run;
 use crate::verdict::{
-    Advice, Design, Finding, Headline, Judgement, NextLook, PinDifference, Verdict,
+    Advice, Design, Finding, Headline, Judgement, NextLook, PinDifference, UniformShift, Verdict,
 };
 
 use super::build::Sides;
@@ -34,6 +35,15 @@ pub struct ReportFile {
     pub headline: Headline,
     /// How the runs were taken.
     pub design: Design,
+    /// What a regression was proven against.
+    #[serde(default)]
+    pub proof: Proof,
+    /// Scatter of the repeats by that of the archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_ratio: Option<f64>,
+    /// All latencies and rates moved alike, and by how much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shift: Option<UniformShift>,
     /// Ids of the baseline's runs.
     pub baseline: Vec<String>,
     /// Ids of the candidate's runs.
@@ -90,6 +100,9 @@ impl ReportFile {
             },
             headline: judgement.headline,
             design: judgement.design.clone(),
+            proof: judgement.proof,
+            noise_ratio: judgement.noise_ratio,
+            shift: judgement.shift,
             baseline: ids(sides.baseline),
             candidate: ids(sides.candidate),
             pins: judgement.pins.clone(),
@@ -108,6 +121,9 @@ impl ReportFile {
             policy: self.policy,
             headline: self.headline,
             design: self.design,
+            proof: self.proof,
+            noise_ratio: self.noise_ratio,
+            shift: self.shift,
             pins: self.pins,
             findings: self.findings,
             caveats: self.caveats,

@@ -1,10 +1,12 @@
 //! What things are called: metrics, directions, states, reasons, designs, in plain words.
 
 use crate::metric::{Cell, Kind, Metric, Statistic};
+use crate::spec::Limit;
 use crate::summary::InvalidReason;
 use crate::unit::scale::{self, Unit};
 use crate::verdict::{CellState, Change, Design, Evidence, Finding, Reason};
 
+use super::reasons;
 use super::span::Text;
 
 /// A metric as people say it.
@@ -154,7 +156,7 @@ pub(super) fn sentence(finding: &Finding) -> Text {
 
 /// Why a finding's state is what it is, where a table of numbers does not say.
 pub(super) fn why(finding: &Finding) -> Option<Text> {
-    let reason = finding.reason.as_ref().map(reason);
+    let reason = finding.reason.as_ref().map(reasons::words);
     let state = match finding.state {
         CellState::Suspect if finding.limit.is_none() => {
             Some("worth a look: worse than chance explains (one such call in ten is false)")
@@ -177,6 +179,9 @@ pub(super) fn why(finding: &Finding) -> Option<Text> {
         }
         CellState::NotFinished => Some("sampling stopped at the first regression"),
         CellState::New => Some("not in the baseline"),
+        CellState::Regressed if finding.reason.as_ref().is_none_or(reasons::leaves_the_test) => {
+            Some(proof(finding))
+        }
         CellState::Regressed
         | CellState::Invalid
         | CellState::Missing
@@ -186,6 +191,18 @@ pub(super) fn why(finding: &Finding) -> Option<Text> {
     };
     let parts: Vec<Text> = reason.into_iter().chain(state.map(Text::of)).collect();
     (!parts.is_empty()).then(|| Text::join(parts, "; "))
+}
+
+/// What a regression that a test found rests on.
+fn proof(finding: &Finding) -> &'static str {
+    let relative = finding.limit.is_none_or(Limit::is_relative);
+    match finding.evidence {
+        _ if !relative => "breaks its limit beyond doubt",
+        Some(evidence) if evidence.beyond_tolerance => {
+            "worse than the baseline beyond doubt, and by more than your tolerance at 95 %"
+        }
+        _ => "worse than the baseline beyond doubt, and the best estimate is over your tolerance",
+    }
 }
 
 /// The smallest change that an undecided cell's repeats can show, as `6.30 %`.
@@ -224,45 +241,6 @@ pub(super) fn repeats_of(evidence: Evidence, design: &Design) -> Text {
     } else {
         many
     })
-}
-
-fn reason(reason: &Reason) -> Text {
-    match reason {
-        Reason::CandidateFailed => {
-            Text::of("the candidate's requests failed or were shed, the baseline's were not")
-        }
-        Reason::BothFailed => Text::of("too many requests failed on both sides"),
-        Reason::Inherited => Text::of("inherited: the baseline breaks this limit as well"),
-        Reason::ClientFault { what } => Text::of("the client was at fault: ").prose(what),
-        Reason::Absent { why } => Text::of("no value: ").prose(why),
-        Reason::FewSamples { n, needed } => Text::just(scale::count(*n))
-            .words(" values a run, ")
-            .figure(scale::count(*needed))
-            .words(" are needed for this percentile"),
-        Reason::FellToZero => Text::of("zero on every candidate run and not on the baseline"),
-        Reason::WorkChanged => {
-            Text::of("the sides did different work: tokens or completions differ")
-        }
-        Reason::OnThisRun => Text::of("judged on this run alone, without a baseline"),
-        Reason::Advisory { what } => Text::of("advisory only: ").prose(what),
-        Reason::Informational => Text::of("informational by the spec"),
-        Reason::CandidateOverloaded { completed } => Text::of(
-            "overloaded: the candidate completes only ",
-        )
-        .figure(scale::value(Unit::Proportion, *completed))
-        .words(
-            " of what it is sent and its backlog grows, the baseline keeps up; it lost capacity",
-        ),
-        Reason::BaselineOverloaded => Text::of(
-            "overloaded: the baseline does not keep up with this load, the candidate does, so there is no change to measure; lower the rate",
-        ),
-        Reason::BothOverloaded => Text::of("both sides overloaded: lower the rate"),
-        Reason::NotSettled { cut, of } => Text::of("not settled: the first ")
-            .figure(scale::count(*cut))
-            .words(" of ")
-            .figure(scale::count(*of))
-            .words(" requests are still warm-up"),
-    }
 }
 
 /// How the runs were taken, as a sentence.

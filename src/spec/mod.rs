@@ -23,6 +23,7 @@ mod rows;
 mod select;
 mod tenants;
 mod think;
+mod trade;
 mod values;
 mod variables;
 mod yaml;
@@ -41,7 +42,7 @@ pub use connection::{
 };
 pub use files::{FileAsk, FileText, Files, Reader};
 pub use limit::{Limit, LimitText};
-pub use lower::{base_url, looks};
+pub use lower::base_url;
 pub use model::{
     Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Gate, GateCell, Layer, Policy, Repeats,
     Slo, SloClause, Spec, Stage, StopWhen, Target, TargetPlace, Timeouts, Warmup, Workload,
@@ -52,6 +53,7 @@ pub use rows::{FileRow, Rows, RowsKind, RowsSize, RowsStamp, Said};
 pub use select::SelectError;
 pub use tenants::Tenants;
 pub use think::Think;
+pub use trade::Trade;
 
 /// This version, which `requires` in a spec is held against.
 const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -12,9 +12,11 @@ use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
 use super::rows::RowsStamp;
 use super::think::Think;
+use super::trade::Trade;
 use crate::ident::{Digest, Name};
 use crate::metric::Cell;
 use crate::provenance::{Declared, PinPath};
+use crate::stats::moderated::Evidence;
 use crate::unit::Nanos;
 
 /// Pins that the spec declares.
@@ -321,18 +323,22 @@ pub struct Gate {
     pub incomparable: Policy,
     /// Largest difference of tokens between plan and observation, as a fraction.
     pub token_mismatch: f64,
+    /// What a regression has to be proven against.
+    pub evidence: Evidence,
 }
 
 impl Gate {
-    /// Whether every pair repeats a stage: a gated cell names it, or all gated cells are pooled.
+    /// Whether every pair repeats a stage: a gated cell names it or trades for a gain in it, or all
+    /// gated cells are pooled.
     ///
     /// Another stage runs once a side, and pooled cells take what there is of it.
     pub fn repeats_stage(&self, stage: &str) -> bool {
+        let gains = |cell: &'_ GateCell| cell.trade.as_ref()?.gain.stage.clone();
         let mut named = self
             .cells
             .iter()
             .filter(|cell| !cell.informational)
-            .filter_map(|cell| cell.cell.stage.as_deref())
+            .flat_map(|cell| cell.cell.stage.clone().into_iter().chain(gains(cell)))
             .peekable();
         named.peek().is_none() || named.any(|name| name == stage)
     }
@@ -369,4 +375,9 @@ pub struct GateCell {
     pub limit: Limit,
     /// Judged and shown, but never in the verdict.
     pub informational: bool,
+    /// What it may lose more for a gain elsewhere; only beside a [`Limit::WorseBy`].
+    pub trade: Option<Trade>,
+    /// Where the text says so, as a byte range: the limit, or the metric where that is the usual one.
+    /// `None` where the spec declares no cells.
+    pub place: Option<std::ops::Range<usize>>,
 }

@@ -8,6 +8,7 @@ use super::*;
 use crate::diag::{Severity, Style, render};
 use crate::ident::Name;
 use crate::provenance::{Declared, PinPath};
+use crate::stats::moderated::Evidence;
 use crate::unit::Nanos;
 
 const SECRET: &str = "s3cr3t-never-to-be-seen";
@@ -236,7 +237,6 @@ fn everything_written_is_read() {
     assert_eq!(spec.stages[0].arrival, burn);
     assert_eq!(spec.stages[0].in_flight, 2);
     assert_eq!(spec.gate.repeats, Some(Repeats { min: 3, max: 5 }));
-    assert_eq!(looks(spec.gate.repeats), [3, 5]);
     assert_eq!(spec.gate.no_baseline, Policy::Pass);
     assert!((spec.gate.token_mismatch - 0.02).abs() < 1e-12);
     let relative = Limit::WorseBy {
@@ -256,6 +256,26 @@ fn everything_written_is_read() {
         panic!("two classes");
     };
     assert_eq!((a.lengths[0].output, &a.slo), (b.lengths[0].output, &b.slo));
+}
+
+#[test]
+fn a_trade_names_the_cell_that_has_to_gain() {
+    let spec = good("trade");
+    assert_eq!(spec.gate.evidence, Evidence::BeyondTolerance);
+    let trades: Vec<Option<String>> = spec
+        .gate
+        .cells
+        .iter()
+        .map(|cell| Some(cell.trade.as_ref()?.to_string()))
+        .collect();
+    let text = |stage: &str| {
+        Some(format!(
+            "up to 8 % if `{stage}/output_throughput` is better by 15 %"
+        ))
+    };
+    // The absolute limit holds whatever is gained.
+    assert_eq!(trades, [text("sweep@4"), None, text("steady")]);
+    assert!(spec.gate.repeats_stage("sweep@4") && !spec.gate.repeats_stage("sweep@2"));
 }
 
 #[test]

@@ -2,14 +2,18 @@
 //! moderated t-test of Smyth (2004), which is also the Bayesian answer under a scaled inverse
 //! chi-square prior.
 
+use serde::{Deserialize, Serialize};
+
 use super::noise::Prior;
 use super::student::{cdf, quantile, sf};
 use super::{mean, variance};
 
 /// What a regression has to be proven against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Evidence {
     /// Worse than no change, with the best estimate at or over the tolerance.
+    #[default]
     BeyondZero,
     /// Worse than the tolerance itself.
     BeyondTolerance,

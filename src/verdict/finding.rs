@@ -1,6 +1,6 @@
 //! The state of one gated cell, with the numbers behind it.
 
-use super::hypothesis::{Collapse, Hypothesis, Looked, Test};
+use super::hypothesis::{Collapse, Gained, Hypothesis, Looked};
 use super::model::{CellState, Change, Evidence, Finding, Reading, Reason};
 use super::replay::{Replay, Result};
 use super::screen::SetAside;
@@ -80,6 +80,7 @@ impl Context<'_> {
             looked.or_else(|| self.look_now(hypothesis))
         });
         let (state, reason) = self.cap(judged, self.state(judged, shown));
+        let reason = reason.or_else(|| trade_reason(state, judged.hypothesis?, &shown?));
         let adjusted = judged.result.map_or(1.0, |(result, _)| result.adjusted);
         Finding {
             cell: judged.cell.cell.clone(),
@@ -230,13 +231,18 @@ impl Context<'_> {
             Arrangement::Stored => {
                 let sessions = hypothesis.stored_sessions();
                 let age = self.comparison.archive_age_days;
+                let since = if hypothesis.level_changed() {
+                    " since its level changed"
+                } else {
+                    ""
+                };
                 if sessions < FEWEST_SESSIONS {
                     Some(format!(
-                        "the baseline has {sessions} of the {FEWEST_SESSIONS} sessions that a verdict needs"
+                        "the baseline has {sessions} of the {FEWEST_SESSIONS} sessions that a verdict needs{since}"
                     ))
                 } else if sessions < FIRM_SESSIONS {
                     Some(format!(
-                        "the baseline has {sessions} of the {FIRM_SESSIONS} sessions that a firm verdict needs"
+                        "the baseline has {sessions} of the {FIRM_SESSIONS} sessions that a firm verdict needs{since}"
                     ))
                 } else {
                     age.filter(|days| *days > ARCHIVE_DAYS).map(|days| {
@@ -272,6 +278,22 @@ impl Context<'_> {
             }
             _ => None,
         }
+    }
+}
+
+/// What a trade did to a cell that is over its plain tolerance.
+fn trade_reason(state: CellState, hypothesis: &Hypothesis<'_>, shown: &Looked) -> Option<Reason> {
+    let trade = hypothesis.trade()?.to_string();
+    match shown.gained {
+        Some(Gained { by, shown: true }) if hypothesis.is_over_plain(shown) => {
+            Some(Reason::Traded { trade, by })
+        }
+        Some(Gained { shown: true, .. }) => None,
+        gained if matches!(state, CellState::Regressed | CellState::Suspect) => {
+            let by = gained.map(|gained| gained.by);
+            Some(Reason::TradeNotShown { trade, by })
+        }
+        _ => None,
     }
 }
 
@@ -319,19 +341,15 @@ pub(super) fn change_of(hypothesis: &Hypothesis<'_>, looked: &Looked) -> Change 
 }
 
 pub(super) fn evidence(hypothesis: &Hypothesis<'_>, looked: &Looked, adjusted: f64) -> Evidence {
-    let direction = hypothesis.cell.cell.metric.metric().direction();
     Evidence {
         repeats: looked.look.repeats as u32,
         p_regression: looked.look.p_worse,
         p_adjusted: adjusted,
         p_pass: looked.look.p_within,
+        beyond_tolerance: looked.look.interval(0.95).lower > looked.tolerance,
         resolvable: looked
             .resolvable
-            .map(|smallest| match (hypothesis.test, direction) {
-                (Test::Ratio { .. }, Direction::LowerIsBetter) => smallest.exp_m1(),
-                (Test::Ratio { .. }, Direction::HigherIsBetter) => -(-smallest).exp_m1(),
-                _ => smallest,
-            }),
+            .map(|smallest| hypothesis.as_change(smallest)),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::compare::PinDifference;
 use crate::exit::Exit;
 use crate::metric::Cell;
 use crate::spec::Limit;
+use crate::stats::moderated::Evidence as Proof;
 
 /// The outcome of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -149,6 +150,9 @@ pub struct Evidence {
     pub p_pass: f64,
     /// Smallest tolerance that these repeats resolve with power 0.9, as a ratio or in points.
     pub resolvable: Option<f64>,
+    /// Whether even the better end of the 95 % interval is over the tolerance.
+    #[serde(default)]
+    pub beyond_tolerance: bool,
 }
 
 /// Why a state is what it is, where that is not the test alone.
@@ -188,6 +192,20 @@ pub enum Reason {
     Advisory {
         /// What is lacking, in words.
         what: String,
+    },
+    /// Its tolerance was the cap of its trade, for the gain was shown.
+    Traded {
+        /// The trade, in words.
+        trade: String,
+        /// By how much the other cell is better, as a fraction.
+        by: f64,
+    },
+    /// It is over its tolerance, and the gain that would have widened it was not shown.
+    TradeNotShown {
+        /// The trade, in words.
+        trade: String,
+        /// By how much the other cell is better by estimate; `None` where nothing can be said.
+        by: Option<f64>,
     },
     /// Declared informational in the spec.
     Informational,
@@ -249,6 +267,17 @@ pub struct Headline {
     pub unmeasured: u32,
 }
 
+/// All cells moved by about the same factor, as a slower clock moves them, and not one code path.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct UniformShift {
+    /// Cells that were looked at.
+    pub cells: u32,
+    /// The smallest change, as time: 0.1 took 10 % longer, in rates 10 % longer a request.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+}
+
 /// What the user can do next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Advice {
@@ -281,6 +310,13 @@ pub struct Judgement {
     pub headline: Headline,
     /// How the runs were taken.
     pub design: Design,
+    /// What a regression was proven against.
+    pub proof: Proof,
+    /// Scatter of the repeats by that of the archive, as a ratio of standard deviations: the
+    /// median over the gated cells. `None` where fewer than three repeats or no archive say.
+    pub noise_ratio: Option<f64>,
+    /// All latencies and rates moved alike, and by how much.
+    pub shift: Option<UniformShift>,
     /// Pins that differ.
     pub pins: Vec<PinDifference>,
     /// All findings, worst first, then in the order of cells.

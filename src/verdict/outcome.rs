@@ -5,6 +5,7 @@ use super::model::{
     Advice, CellState, Change, Design, Finding, Headline, Judgement, NextLook, Reason, Verdict,
 };
 use super::screen::Screened;
+use super::shift::uniform_shift;
 use crate::compare::Arrangement;
 use crate::exit::Exit;
 use crate::metric::Kind;
@@ -29,6 +30,9 @@ pub(super) fn judgement(
         policy,
         headline,
         design: design(context, screened),
+        proof: gate.evidence,
+        noise_ratio: context.replay.variance_ratio.map(f64::sqrt),
+        shift: uniform_shift(context.comparison, &findings),
         pins: context.comparison.pins.clone(),
         caveats: caveats(context, screened),
         advice: advice(context, &findings, next),
@@ -271,10 +275,15 @@ fn advice(context: &Context<'_>, findings: &[Finding], next: NextLook) -> Vec<Ad
     let overloaded = findings
         .iter()
         .any(|finding| finding.gated && finding.reason == Some(Reason::BothOverloaded));
-    let open = findings.iter().any(|finding| {
-        finding.gated
-            && matches!(finding.state, CellState::Suspect | CellState::Inconclusive)
-            && !not_settled(&finding)
+    let undecided = |finding: &&Finding| {
+        finding.gated && matches!(finding.state, CellState::Suspect | CellState::Inconclusive)
+    };
+    let advisory = |finding: &Finding| matches!(finding.reason, Some(Reason::Advisory { .. }));
+    let sessions = context.comparison.arrangement == Arrangement::Stored
+        && findings.iter().filter(undecided).any(advisory);
+    let open = findings.iter().filter(undecided).any(|finding| {
+        !not_settled(&finding)
+            && !(sessions && advisory(finding))
             && finding.reason != Some(Reason::BaselineOverloaded)
     });
     let plain = |text: String| Advice {
@@ -294,6 +303,12 @@ fn advice(context: &Context<'_>, findings: &[Finding], next: NextLook) -> Vec<Ad
         advice.push(Advice {
             text: "let both sides take turns on one machine".to_owned(),
             command: Some("infergate ab SPEC --baseline-url A --candidate-url B".to_owned()),
+        });
+    }
+    if sessions {
+        advice.push(Advice {
+            text: "measure and promote more sessions of the baseline, or let it run beside the candidate with `infergate ab`".to_owned(),
+            command: Some("infergate baseline promote SESSION --reason TEXT".to_owned()),
         });
     }
     if let NextLook::Repeats(repeats) = next {

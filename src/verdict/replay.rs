@@ -1,6 +1,7 @@
 //! The looks, replayed: the same data give the same decision, while sampling or years later.
 
 use super::hypothesis::{Collapse, Hypothesis, Looked};
+use crate::stats::median;
 use crate::stats::noise::is_noisy;
 use crate::stats::sequential::{Decision, Design, Outlook, PlannedLook, Sequential};
 
@@ -17,6 +18,20 @@ pub(super) struct Replay {
     /// Whether a regression ended the sampling before the last look.
     pub(super) cut_short: bool,
     /// Whether the last look dropped the archive's prior.
+    pub(super) noisy: bool,
+    /// Variance of the repeats by that of the archive, the median over the hypotheses: of the last
+    /// look, where it has enough repeats to say.
+    pub(super) variance_ratio: Option<f64>,
+    /// One per hypothesis.
+    pub(super) results: Vec<Result>,
+    /// Every look taken, in order.
+    pub(super) history: Vec<Taken>,
+}
+
+/// What one look saw.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) planned: PlannedLook,
     pub(super) noisy: bool,
     /// One per hypothesis.
     pub(super) results: Vec<Result>,
@@ -48,6 +63,7 @@ pub(super) fn replay(
         next: sequential.next().filter(|_| testable),
         cut_short: false,
         noisy: false,
+        variance_ratio: None,
         results: vec![
             Result {
                 decision: Decision::Open,
@@ -57,6 +73,7 @@ pub(super) fn replay(
             };
             hypotheses.len()
         ],
+        history: Vec::new(),
     };
     while let Some(look) = replay
         .next
@@ -87,12 +104,14 @@ fn take(
     look: PlannedLook,
 ) {
     let k = look.repeats as usize;
-    let ratios = hypotheses
+    let ratios: Vec<f64> = hypotheses
         .iter()
         .flatten()
         .filter_map(|hypothesis| hypothesis.variance_ratio(k))
+        .filter(|_| k >= GUARDED)
         .collect();
-    let noisy = k >= GUARDED && is_noisy(ratios);
+    let noisy = is_noisy(ratios.clone());
+    replay.variance_ratio = median(ratios);
     let looked: Vec<Option<Looked>> = hypotheses
         .iter()
         .map(|hypothesis| {
@@ -108,12 +127,7 @@ fn take(
             looked.map(
                 |Looked {
                      look, tolerance, ..
-                 }| Outlook {
-                    estimate: look.estimate,
-                    tolerance,
-                    p_worse: look.p_worse,
-                    p_within: look.p_within,
-                },
+                 }| Outlook::of(&look, tolerance),
             )
         })
         .collect();
@@ -134,6 +148,11 @@ fn take(
             adjusted: sequential.adjusted()[i],
         };
     }
+    replay.history.push(Taken {
+        planned: look,
+        noisy,
+        results: replay.results.clone(),
+    });
 }
 
 impl Result {

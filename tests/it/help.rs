@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: &[&[&str]] = &[
     &[],
     &["demo"],
     &["check"],
@@ -12,11 +12,13 @@ const COMMANDS: [&[&str]; 15] = [
     &["ab"],
     &["gate"],
     &["compare"],
+    &["explain"],
     &["report"],
     &["baseline"],
     &["baseline", "promote"],
     &["baseline", "list"],
     &["baseline", "show"],
+    &["calibrate"],
     &["sim"],
 ];
 

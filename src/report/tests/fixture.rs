@@ -222,6 +222,7 @@ pub(super) fn evidence(resolvable: f64) -> Evidence {
         p_adjusted: 1.0,
         p_pass: 0.001,
         resolvable: Some(resolvable),
+        beyond_tolerance: false,
     }
 }
 
@@ -341,6 +342,9 @@ pub(super) fn judgement(verdict: Verdict, findings: Vec<Finding>) -> Judgement {
             pairs: 3,
             looks: vec![3, 5, 7, 10],
         },
+        proof: crate::stats::moderated::Evidence::BeyondZero,
+        noise_ratio: Some(1.1),
+        shift: None,
         pins: vec![version_pin()],
         findings,
         caveats: vec![

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::limit;
 use super::stages::Stages;
 use super::support::{Place, Supported, implied};
+use super::trade;
 use super::workload::Classes;
 use crate::diag::{Diagnostic, suggest};
 use crate::metric::{Cell, CellMetric, CellMetricError, Kind, Metric, Quantile};
@@ -26,8 +27,9 @@ const SHAPE: Shape = Shape {
         "at_most",
         "at_least",
         "informational",
+        "trade",
     ],
-    later: &["evidence"],
+    later: &[],
     example: "{metric: ttft.p95, stages: [steady], worse_by: 10%}",
 };
 
@@ -75,11 +77,21 @@ impl<'r> Reader<'r> {
             values::boolean(node, "`informational`", "informational: true", out)
         });
         let limits = metric.and_then(|metric| limit::lower(&fields, metric, self.out));
+        let trade = fields.optional("trade", self.out, |node, out| {
+            trade::lower(node, metric?, limits.as_ref()?, self.stages, out)
+        });
         let places = self.places(&fields, metric);
         let classes = self.class_list(&fields);
         let (metric, place) = (metric?, &metric_node?.span);
         let (places, classes) = (places?, classes?);
-        let (limits, informational) = (limits?, informational?);
+        let (limits, informational, trade) = (limits?, informational?, trade.ok()?);
+        let limit_places: Vec<Range<usize>> = limits
+            .iter()
+            .map(|limit| {
+                let value = fields.get(limit.key(), self.out);
+                value.map_or(place, |node| &node.span).clone()
+            })
+            .collect();
 
         let mut supported = Supported {
             metric,
@@ -116,11 +128,19 @@ impl<'r> Reader<'r> {
         let cells: Vec<GateCell> = cells
             .iter()
             .flat_map(|cell| {
-                limits.iter().map(|&limit| GateCell {
-                    cell: cell.clone(),
-                    limit,
-                    informational,
-                })
+                let trade = trade.as_ref().map(|trade| trade.of(cell));
+                limits
+                    .iter()
+                    .zip(&limit_places)
+                    .map(move |(&limit, place)| GateCell {
+                        cell: cell.clone(),
+                        limit,
+                        informational,
+                        trade: trade
+                            .clone()
+                            .filter(|_| matches!(limit, Limit::WorseBy { .. })),
+                        place: Some(place.clone()),
+                    })
             })
             .collect();
         self.check_duplicates(&cells, place);
@@ -260,15 +280,14 @@ impl<'r> Reader<'r> {
                 .seen
                 .insert((cell.cell.clone(), cell.limit.is_relative()))
             {
-                let kind = match cell.limit {
-                    Limit::WorseBy { .. } | Limit::WorseByPoints(_) => "worse_by",
-                    Limit::AtMost(_) => "at_most",
-                    Limit::AtLeast(_) => "at_least",
-                };
                 self.out.error(
                     "spec::duplicate-cell",
                     place,
-                    format!("`{}` is limited by `{kind}` already", cell.cell),
+                    format!(
+                        "`{}` is limited by `{}` already",
+                        cell.cell,
+                        cell.limit.key()
+                    ),
                     "keep one of the two lines",
                 );
             }
@@ -276,7 +295,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-fn metric(node: &Node, out: &mut Diagnostics) -> Option<CellMetric> {
+pub(super) fn metric(node: &Node, out: &mut Diagnostics) -> Option<CellMetric> {
     let text = values::text(node, "`metric`", "ttft.p95", out)?;
     let error = match text.parse::<CellMetric>() {
         Ok(metric) => return Some(metric),
@@ -311,7 +330,7 @@ fn metric(node: &Node, out: &mut Diagnostics) -> Option<CellMetric> {
     None
 }
 
-fn unknown(what: &str, node: &Node, name: &str, names: &[&str], out: &mut Diagnostics) {
+pub(super) fn unknown(what: &str, node: &Node, name: &str, names: &[&str], out: &mut Diagnostics) {
     let code = if what == "class" {
         "spec::unknown-class"
     } else {

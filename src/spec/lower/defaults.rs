@@ -58,5 +58,7 @@ fn cell(stage: Option<&Stage>, metric: CellMetric, limit: Limit) -> GateCell {
         },
         limit,
         informational: false,
+        trade: None,
+        place: None,
     }
 }

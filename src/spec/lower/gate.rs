@@ -8,6 +8,7 @@ use crate::spec::fields::{self, Fields, Shape};
 use crate::spec::model::{Gate, Policy, Repeats};
 use crate::spec::node::Node;
 use crate::spec::values;
+use crate::stats::moderated::Evidence;
 use crate::unit::Share;
 
 const SHAPE: Shape = Shape {
@@ -18,8 +19,9 @@ const SHAPE: Shape = Shape {
         "no_baseline",
         "incomparable",
         "token_mismatch",
+        "evidence",
     ],
-    later: &["evidence", "anchor", "min_completed"],
+    later: &["anchor", "min_completed"],
     example: "gate: {cells: [{metric: ttft.p95, worse_by: 10%}]}",
 };
 const REPEATS: Shape = Shape {
@@ -60,6 +62,13 @@ pub(super) fn lower(
     let no_baseline = policy("no_baseline");
     let incomparable = policy("incomparable");
     let token_mismatch = gate.or("token_mismatch", TOKEN_MISMATCH, out, token_mismatch);
+    let evidence = gate.or("evidence", Evidence::BeyondZero, out, |node, out| {
+        let options = [
+            ("beyond-zero", Evidence::BeyondZero),
+            ("beyond-tolerance", Evidence::BeyondTolerance),
+        ];
+        values::choice(node, "`evidence`", &options, &[], out)
+    });
     let cells = match gate.get("cells", out) {
         Some(node) => cells::lower(node, classes, stages, out),
         None if gate.has("cells") => None,
@@ -94,6 +103,7 @@ pub(super) fn lower(
         no_baseline: no_baseline?,
         incomparable: incomparable?,
         token_mismatch: token_mismatch?,
+        evidence: evidence?,
     })
 }
 
@@ -119,7 +129,11 @@ fn repeats(node: &Node, out: &mut Diagnostics) -> Option<Repeats> {
         );
         return None;
     }
-    if looks(Some(repeats)).is_empty() {
+    let looked_at = LOOKS
+        .iter()
+        .any(|look| (repeats.min..=repeats.max).contains(look));
+    // As many as that and no others: one look, then.
+    if !looked_at && repeats.min < repeats.max {
         out.error(
             "spec::no-look",
             &node.span,
@@ -127,21 +141,15 @@ fn repeats(node: &Node, out: &mut Diagnostics) -> Option<Repeats> {
                 "a comparison is decided after 3, 5, 7 or 10 pairs, and none lies from {} to {}",
                 repeats.min, repeats.max
             ),
-            format!("write it like `{}`", REPEATS.example),
+            format!(
+                "write it like `{}`, or `{{min: {max}, max: {max}}}` for one look at {max} pairs",
+                REPEATS.example,
+                max = repeats.max
+            ),
         );
         return None;
     }
     Some(repeats)
-}
-
-/// Pairs after which an `ab` with these bounds is looked at: those of 3, 5, 7 and 10 within them,
-/// and of the default 3 to 10 where the spec gives none.
-pub fn looks(repeats: Option<Repeats>) -> Vec<u32> {
-    let Repeats { min, max } = repeats.unwrap_or(DEFAULT_REPEATS);
-    LOOKS
-        .into_iter()
-        .filter(|look| (min..=max).contains(look))
-        .collect()
 }
 
 fn token_mismatch(node: &Node, out: &mut Diagnostics) -> Option<f64> {

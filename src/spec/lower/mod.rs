@@ -24,10 +24,10 @@ mod target;
 mod tenants;
 mod timeouts;
 mod trace;
+mod trade;
 mod warmup;
 mod workload;
 
-pub use gate::looks;
 pub use target::base_url;
 
 use super::connection::Answers;

@@ -4,15 +4,20 @@ use crate::compare::{Arrangement, ComparedCell, Measure, Value};
 use crate::metric::{Kind, Metric, Statistic};
 use crate::spec::Limit;
 use crate::stats::mean;
+use crate::stats::moderated::Evidence;
 use crate::stats::noise::{LOG_FLOOR, Noise};
 use crate::stats::order::{Support, smallest_gating_sample, support};
 use crate::stats::proportion::{Count, chance_sigma};
 use crate::stats::stored::StoredBaseline;
 
+mod ahead;
 mod collapse;
+mod gain;
+mod level;
 mod look;
 
 pub(super) use collapse::Collapse;
+pub(super) use gain::{Gain, Gained};
 pub(super) use look::Looked;
 
 /// Baseline attainment up to which goodput of a closed loop is judged as a rate.
@@ -70,13 +75,20 @@ impl Test {
 pub(super) struct Hypothesis<'a> {
     /// The cell.
     pub(super) cell: &'a ComparedCell,
+    /// Its limit.
+    pub(super) limit: Limit,
     /// How it is tested.
     pub(super) test: Test,
-    arrangement: Arrangement,
+    pub(super) arrangement: Arrangement,
+    evidence: Evidence,
     baseline: Vec<&'a Measure>,
     candidate: Vec<&'a Measure>,
     /// `None` where there is no archive and noise is assumed.
     noise: Option<Noise>,
+    /// Index of the first stored session since the last change of the baseline's level.
+    level_since: usize,
+    /// What widens its tolerance.
+    trade: Option<Box<Gain<'a>>>,
 }
 
 impl<'a> Hypothesis<'a> {
@@ -96,15 +108,34 @@ impl<'a> Hypothesis<'a> {
         };
         let mut hypothesis = Self {
             test: test_of(cell, limit, &baseline),
+            limit,
             cell,
             arrangement,
+            evidence: Evidence::BeyondZero,
             baseline,
             candidate: pick(&cell.candidate),
             noise: None,
+            level_since: 0,
+            trade: None,
         };
         let floor = if hypothesis.is_log() { LOG_FLOOR } else { 0.0 };
-        hypothesis.noise = Noise::from_sessions(&hypothesis.sessions(), floor);
+        hypothesis.noise = Noise::from_sessions(&hypothesis.values(&cell.noise), floor);
+        if arrangement == Arrangement::Stored {
+            hypothesis.level_since = hypothesis.last_change();
+        }
         hypothesis
+    }
+
+    /// With another proof asked of a regression.
+    pub(super) const fn with_evidence(mut self, evidence: Evidence) -> Self {
+        self.evidence = evidence;
+        self
+    }
+
+    /// With a wider tolerance while a gain elsewhere is shown.
+    pub(super) fn with_trade(mut self, gain: Option<Gain<'a>>) -> Self {
+        self.trade = gain.map(Box::new);
+        self
     }
 
     const fn metric(&self) -> Metric {
@@ -114,6 +145,11 @@ impl<'a> Hypothesis<'a> {
     /// Whether its values are logarithms.
     pub(super) const fn is_log(&self) -> bool {
         matches!(self.test, Test::Ratio { .. } | Test::Limit { .. })
+    }
+
+    /// What a regression has to be proven against.
+    pub(super) const fn evidence(&self) -> Evidence {
+        self.evidence
     }
 
     /// Whether its noise had to be assumed.
@@ -152,7 +188,8 @@ impl<'a> Hypothesis<'a> {
         side.iter().map(|measure| self.y(measure)).collect()
     }
 
-    fn sessions(&self) -> Vec<Vec<f64>> {
+    /// Sessions on the scale of the test, without the runs that have no finite value.
+    fn values(&self, sessions: &[Vec<Measure>]) -> Vec<Vec<f64>> {
         let finite = |session: &Vec<Measure>| {
             session
                 .iter()
@@ -160,7 +197,7 @@ impl<'a> Hypothesis<'a> {
                 .filter(|y| y.is_finite())
                 .collect()
         };
-        self.cell.sessions.iter().map(finite).collect()
+        sessions.iter().map(finite).collect()
     }
 
     fn counts(side: &[&Measure]) -> Vec<Count> {
@@ -179,20 +216,10 @@ impl<'a> Hypothesis<'a> {
         &self.candidate[..k.min(self.candidate.len())]
     }
 
-    /// The tolerance on the scale of the test.
+    /// The tolerance on the scale of the test, without any trade.
     fn tolerance(&self, k: usize) -> Option<f64> {
         match self.test {
-            Test::Ratio { ratio, floor } => {
-                let sign = self.metric().direction().sign();
-                let base = (sign * mean(&self.ys(self.against(k)))?).exp();
-                let worst = ratio.max(floor / base);
-                Some(if sign > 0.0 {
-                    worst.ln_1p()
-                } else {
-                    // Losing everything is the most that a rate can lose.
-                    -(-worst.min(1.0 - 1e-9)).ln_1p()
-                })
-            }
+            Test::Ratio { ratio, floor } => Some(self.tolerance_of(ratio, floor, k)),
             Test::Points {
                 tolerance: PointsTolerance::Absolute(points),
             } => Some(points),
@@ -203,6 +230,20 @@ impl<'a> Hypothesis<'a> {
                 Some(ratio * (1.0 - bad))
             }
             Test::Limit { .. } | Test::ShareLimit { .. } => Some(0.0),
+        }
+    }
+
+    /// A ratio and a floor as a difference of logarithms; the ratio alone where no run says what the
+    /// floor is of.
+    fn tolerance_of(&self, ratio: f64, floor: f64, k: usize) -> f64 {
+        let sign = self.metric().direction().sign();
+        let base = mean(&self.ys(self.against(k))).map(|y| (sign * y).exp());
+        let worst = ratio.max(base.map_or(0.0, |base| floor / base));
+        if sign > 0.0 {
+            worst.ln_1p()
+        } else {
+            // Losing everything is the most that a rate can lose.
+            -(-worst.min(1.0 - 1e-9)).ln_1p()
         }
     }
 
@@ -243,15 +284,16 @@ impl<'a> Hypothesis<'a> {
         } else {
             noise?.sigma
         };
-        StoredBaseline::from_sessions(&self.sessions(), 0, floor)
-    }
-
-    /// Sessions that hold this cell.
-    pub(super) fn stored_sessions(&self) -> usize {
-        self.sessions()
-            .iter()
-            .filter(|session| !session.is_empty())
-            .count()
+        let at_least = |noise: Noise| Noise {
+            sigma: noise.sigma.max(floor),
+            ..noise
+        };
+        let stored = StoredBaseline::from_sessions(
+            &self.values(&self.cell.sessions),
+            self.level_since,
+            floor,
+        )?;
+        Some(stored.with_noise(self.noise.map(at_least)))
     }
 
     /// Values of the run with the fewest, and how many its quantile needs; `None` where they suffice.

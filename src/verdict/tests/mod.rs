@@ -1,6 +1,7 @@
 //! The reference decisions, and what an archive can and can't support.
 
 mod conditions;
+mod patterns;
 mod properties;
 mod rules;
 
@@ -9,6 +10,7 @@ use crate::compare::synthetic::{Pairs, archive, gate, reference_archive, run, se
 use crate::compare::{Sides, compare};
 use crate::exit::Exit;
 use crate::metric::Metric;
+use crate::spec::Limit;
 use crate::stats::tests::close;
 use crate::summary::Run;
 
@@ -204,6 +206,40 @@ fn a_small_or_old_archive_is_advisory() {
     head.started = "2026-04-01T00:00:00Z".to_owned();
     let old = of(&enough, &[head], &[], &gate);
     assert_eq!(state(&old, "ttft.p95"), CellState::Inconclusive);
+}
+
+#[test]
+fn noise_sessions_widen_a_stored_verdict_and_never_move_its_centre() {
+    let stored = archive(&vec![vec![4.60, 4.61]; 6]);
+    let mut noise = archive(&vec![vec![5.0, 5.1, 5.2]; 8]);
+    for run in &mut noise {
+        run.session = format!("noise-{}", run.session);
+        run.id = format!("noise-{}", run.id);
+    }
+    let heads: Vec<Run> = (0..3)
+        .map(|i| {
+            let mut head = run("today", 900 + i);
+            for metric in [Metric::Ttft, Metric::Tpot, Metric::E2e] {
+                set(&mut head, metric, 4.61_f64.exp());
+            }
+            head
+        })
+        .collect();
+    let resolvable = |archive: &[Run]| {
+        let got = of(
+            &stored,
+            &heads,
+            archive,
+            &gate(&[("ttft.p95", worse_by(0.5))]),
+        );
+        let found = finding(&got, "ttft.p95").clone();
+        let Some(Change::Ratio { estimate, .. }) = found.change else {
+            panic!("{found:?}");
+        };
+        close(estimate, 0.005_f64.exp_m1());
+        found.evidence.unwrap().resolvable.unwrap()
+    };
+    assert!(resolvable(&noise) > 3.0 * resolvable(&[]));
 }
 
 #[test]

@@ -295,3 +295,26 @@ fn a_judgement_survives_json() {
     let json = serde_json::to_string(&got).unwrap();
     assert_eq!(serde_json::from_str::<Judgement>(&json).unwrap(), got);
 }
+
+#[test]
+fn strict_evidence_convicts_only_what_is_beyond_the_tolerance() {
+    // 11.6 % worse, tolerance 10 %, standard error 1.2 %: over it, but not beyond doubt.
+    let data = shifted(Metric::Ttft, 0.11);
+    let default = gate(&[("ttft.p95", worse_by(0.1))]);
+    assert_eq!(
+        state(&pairs(&data, &default), "ttft.p95"),
+        CellState::Regressed
+    );
+    let strict = Gate {
+        evidence: crate::stats::moderated::Evidence::BeyondTolerance,
+        ..fixed(3, &[("ttft.p95", worse_by(0.1))])
+    };
+    let judged = pairs(&data, &strict);
+    assert_eq!(state(&judged, "ttft.p95"), CellState::Suspect);
+    assert_eq!(judged.exit, Exit::Undecided);
+    let far = pairs(&shifted(Metric::Ttft, 0.2), &strict);
+    assert_eq!(state(&far, "ttft.p95"), CellState::Regressed);
+    let evidence = |judgement: &Judgement| finding(judgement, "ttft.p95").evidence.unwrap();
+    assert!(evidence(&far).beyond_tolerance);
+    assert!(!evidence(&judged).beyond_tolerance);
+}
