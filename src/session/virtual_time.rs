@@ -155,10 +155,10 @@ fn unknown(plan: &Plan, index: usize) -> Option<&'static str> {
         return Some("cancellations");
     }
     match (&stage.arrival, stage.extent) {
-        (Arrival::Open { .. } | Arrival::Trace(_), _) => None,
         (Arrival::Closed { think, .. }, _) if think.mean() > Nanos::ZERO => Some("think time"),
         (Arrival::Closed { .. }, Extent::Duration(_)) => Some("a closed loop by time"),
-        (Arrival::Closed { .. }, Extent::Requests(_)) => None,
+        (Arrival::Open { .. } | Arrival::Trace(_), _)
+        | (Arrival::Closed { .. }, Extent::Requests(_)) => None,
     }
 }
 
