@@ -11,6 +11,7 @@ mod merge;
 mod replicas;
 mod stages;
 mod target;
+mod virtual_time;
 
 pub use error::MeasureError;
 pub use headroom::{Effort, HeadroomError, Site, measure_headroom};
@@ -18,3 +19,4 @@ pub use look::look;
 pub use measure::{Measured, Part, RunName, Sitting};
 pub use merge::{MergeFailure, Shard, merge};
 pub use target::{RunningTarget, TargetError};
+pub use virtual_time::{VirtualError, VirtualRun, VirtualSitting};
