@@ -343,13 +343,19 @@ pub(super) fn evidence(hypothesis: &Hypothesis<'_>, looked: &Looked, adjusted: f
         p_adjusted: adjusted,
         p_pass: looked.look.p_within,
         beyond_tolerance: looked.look.interval(0.95).lower > looked.tolerance,
-        resolvable: looked
-            .resolvable
-            .map(|smallest| match (hypothesis.test, direction) {
-                (Test::Ratio { .. }, Direction::LowerIsBetter) => smallest.exp_m1(),
-                (Test::Ratio { .. }, Direction::HigherIsBetter) => -(-smallest).exp_m1(),
-                _ => smallest,
-            }),
+        resolvable: looked.resolvable.map(|smallest| match hypothesis.test {
+            Test::Ratio { .. } => worse(direction, smallest),
+            _ => smallest,
+        }),
+    }
+}
+
+/// A difference of logarithms in the worse direction as the ratio that people type: 10 % more time,
+/// or 10 % less throughput.
+pub(super) fn worse(direction: Direction, y: f64) -> f64 {
+    match direction {
+        Direction::LowerIsBetter => y.exp_m1(),
+        Direction::HigherIsBetter => -(-y).exp_m1(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! One gated cell as a hypothesis: its values, its noise, and what a look at them says.
 
+use super::explanation::NoiseOfRun;
 use crate::compare::{Arrangement, ComparedCell, Measure, Value};
 use crate::metric::{Kind, Metric, Statistic};
 use crate::spec::Limit;
@@ -75,7 +76,7 @@ pub(super) struct Hypothesis<'a> {
     pub(super) cell: &'a ComparedCell,
     /// How it is tested.
     pub(super) test: Test,
-    arrangement: Arrangement,
+    pub(super) arrangement: Arrangement,
     evidence: Evidence,
     baseline: Vec<&'a Measure>,
     candidate: Vec<&'a Measure>,
@@ -134,6 +135,30 @@ impl<'a> Hypothesis<'a> {
     /// Whether its values are logarithms.
     pub(super) const fn is_log(&self) -> bool {
         matches!(self.test, Test::Ratio { .. } | Test::Limit { .. })
+    }
+
+    /// What a regression has to be proven against.
+    pub(super) const fn evidence(&self) -> Evidence {
+        self.evidence
+    }
+
+    /// The noise that a look of `k` repeats starts from; `None` where the test needs none.
+    pub(super) fn noise_of_run(&self, k: usize) -> Option<NoiseOfRun> {
+        if matches!(self.test, Test::ShareLimit { .. }) {
+            return None;
+        }
+        let Noise { sigma, df } = self.noise_at(k)?;
+        let known = if self.noise.is_some() {
+            self.sessions()
+        } else {
+            Vec::new()
+        };
+        Some(NoiseOfRun {
+            sigma,
+            df,
+            sessions: known.iter().filter(|runs| !runs.is_empty()).count() as u32,
+            runs: known.iter().map(Vec::len).sum::<usize>() as u32,
+        })
     }
 
     /// Whether its noise had to be assumed.
