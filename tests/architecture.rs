@@ -59,6 +59,7 @@ const CONFINED: &[(&str, &[&str])] = &[
         "comfy_table",
         &[
             "report/text.rs",
+            "report/forecast.rs",
             "cli/check.rs",
             "cli/calibrate/model/table.rs",
         ],

@@ -6,15 +6,19 @@
 //! baselines/<name>/spec.yaml
 //! baselines/<name>/<environment>/environment.json   the pins that made it this environment
 //! baselines/<name>/<environment>/runs/<id>.json     one immutable file a run
-//! baselines/<name>/<environment>/reference.json     which sessions stand, when and why promoted
+//! baselines/<name>/<environment>/reference.json     which sessions stand, when and why promoted, and
+//!                                                   which show the noise alone
 //! ```
 
 mod environment;
 mod promote;
 mod reference;
+#[cfg(test)]
+mod tests;
 
 pub use environment::Environment;
-pub use promote::{PromoteError, Promoted, Promotion, promote};
+pub use promote::{MeasuredSession, PromoteError, Promoted, keep_noise, promote};
 pub use reference::{
-    Baseline, BaselineError, Reference, ReferenceSession, Session, Stored, list, load,
+    Baseline, BaselineError, NoiseSession, Reference, ReferenceSession, Session, Stored, list,
+    load, load_all,
 };

@@ -1,9 +1,9 @@
-//! Making a session the baseline, with a reason.
+//! Keeping a session: as the baseline, with a reason, or for the noise that it shows.
 
 use std::path::{Path, PathBuf};
 
 use super::environment::Environment;
-use super::reference::{FORMAT, Reference, ReferenceSession, read_reference};
+use super::reference::{FORMAT, NoiseSession, Reference, ReferenceSession, read_reference};
 use crate::archive::{ArchiveError, save_json, save_run, save_text};
 use crate::provenance::PinPath;
 use crate::sample::OutcomeKind;
@@ -12,17 +12,15 @@ use crate::summary::{Run, RunEnd};
 /// Runs that a session needs to show its own noise.
 const LEAST_RUNS: usize = 2;
 
-/// What is to be promoted.
+/// A session that is to be kept.
 #[derive(Clone, Copy)]
-pub struct Promotion<'a> {
+pub struct MeasuredSession<'a> {
     /// The runs of one session and one side.
     pub runs: &'a [Run],
     /// Whether a stage's cells are gated: an invalid one forbids the promotion.
     pub is_gated: &'a dyn Fn(&str) -> bool,
     /// Pins that are under test and so make no environment.
     pub under_test: &'a [PinPath],
-    /// Why, for whoever reads the archive later.
-    pub reason: &'a str,
     /// Now, RFC 3339.
     pub now: &'a str,
 }
@@ -81,19 +79,62 @@ pub enum PromoteError {
     Archive(#[from] ArchiveError),
 }
 
-/// Copies a session below `root` and lets it stand. The reference file is written last, so a
-/// failure half-way leaves runs that nothing refers to, and no damage.
-pub fn promote(root: &Path, promotion: Promotion<'_>) -> Result<Promoted, PromoteError> {
-    let Promotion {
-        runs,
-        under_test,
-        reason,
-        now,
-        ..
-    } = promotion;
-    check(promotion)?;
-    // `check` refuses an empty list.
-    let first = &runs[0];
+/// Copies a session below `root` and lets it stand, with a reason for whoever reads the archive later.
+/// One that was kept for its noise stands from now on.
+pub fn promote(
+    root: &Path,
+    session: MeasuredSession<'_>,
+    reason: &str,
+) -> Result<Promoted, PromoteError> {
+    if reason.trim().is_empty() {
+        return Err(PromoteError::NoReason);
+    }
+    let mut sessions = 0;
+    let folder = keep(root, session, |reference, id, runs| {
+        if reference.sessions.iter().any(|stands| stands.session == id) {
+            return Err(PromoteError::Already { session: id });
+        }
+        reference.noise.retain(|noise| noise.session != id);
+        reference.sessions.push(ReferenceSession {
+            session: id,
+            runs,
+            promoted: session.now.to_owned(),
+            reason: reason.trim().to_owned(),
+        });
+        sessions = reference.sessions.len();
+        Ok(())
+    })?;
+    Ok(Promoted { folder, sessions })
+}
+
+/// Copies a session below `root` for the noise that it shows: it tells how much runs scatter, and no
+/// candidate is ever compared with it. Returns the environment's folder.
+pub fn keep_noise(root: &Path, session: MeasuredSession<'_>) -> Result<PathBuf, PromoteError> {
+    keep(root, session, |reference, id, runs| {
+        let kept = reference.noise.iter().any(|noise| noise.session == id);
+        if kept || reference.sessions.iter().any(|stands| stands.session == id) {
+            return Err(PromoteError::Already { session: id });
+        }
+        reference.noise.push(NoiseSession {
+            session: id,
+            runs,
+            kept: session.now.to_owned(),
+        });
+        Ok(())
+    })
+}
+
+/// Copies a session's runs and enters it. The reference file is written last, so a failure half-way
+/// leaves runs that nothing refers to, and no damage.
+fn keep(
+    root: &Path,
+    session: MeasuredSession<'_>,
+    enter: impl FnOnce(&mut Reference, String, Vec<String>) -> Result<(), PromoteError>,
+) -> Result<PathBuf, PromoteError> {
+    let MeasuredSession {
+        runs, under_test, ..
+    } = session;
+    let first = check(session)?;
     let environment = Environment::of(&first.pins, under_test);
     let of_spec = root.join(&first.spec.name);
     let folder = of_spec.join(environment.folder());
@@ -103,46 +144,28 @@ pub fn promote(root: &Path, promotion: Promotion<'_>) -> Result<Promoted, Promot
         Reference {
             format: FORMAT.to_owned(),
             sessions: Vec::new(),
+            noise: Vec::new(),
         }
     };
-    if reference
-        .sessions
-        .iter()
-        .any(|session| session.session == first.session)
-    {
-        return Err(PromoteError::Already {
-            session: first.session.clone(),
-        });
-    }
+    let ids = runs.iter().map(|run| run.id.clone()).collect();
+    enter(&mut reference, first.session.clone(), ids)?;
     for run in runs {
         save_run(&folder.join("runs"), run)?;
     }
     save_text(&of_spec.join("spec.yaml"), &first.spec.text)?;
     save_json(&folder.join("environment.json"), &environment)?;
-    reference.sessions.push(ReferenceSession {
-        session: first.session.clone(),
-        runs: runs.iter().map(|run| run.id.clone()).collect(),
-        promoted: now.to_owned(),
-        reason: reason.trim().to_owned(),
-    });
     save_json(&folder.join("reference.json"), &reference)?;
-    Ok(Promoted {
-        folder,
-        sessions: reference.sessions.len(),
-    })
+    Ok(folder)
 }
 
-fn check(promotion: Promotion<'_>) -> Result<(), PromoteError> {
-    let Promotion {
+/// The session's first run, where all of it can be kept.
+fn check(session: MeasuredSession<'_>) -> Result<&Run, PromoteError> {
+    let MeasuredSession {
         runs,
         is_gated,
         under_test,
-        reason,
         ..
-    } = promotion;
-    if reason.trim().is_empty() {
-        return Err(PromoteError::NoReason);
-    }
+    } = session;
     let [first, others @ ..] = runs else {
         return Err(PromoteError::TooFew { found: 0 });
     };
@@ -208,5 +231,5 @@ fn check(promotion: Promotion<'_>) -> Result<(), PromoteError> {
             )));
         }
     }
-    Ok(())
+    Ok(first)
 }

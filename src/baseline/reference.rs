@@ -19,6 +19,20 @@ pub struct Reference {
     pub format: String,
     /// In the order of their promotion.
     pub sessions: Vec<ReferenceSession>,
+    /// Sessions that show the noise alone, in the order in which they were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub noise: Vec<NoiseSession>,
+}
+
+/// A session from which only the noise is learnt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoiseSession {
+    /// The session's id.
+    pub session: String,
+    /// Its runs' ids.
+    pub runs: Vec<String>,
+    /// When it was kept, RFC 3339.
+    pub kept: String,
 }
 
 /// One promoted session.
@@ -34,7 +48,7 @@ pub struct ReferenceSession {
     pub reason: String,
 }
 
-/// A promoted session with its runs.
+/// A kept session with its runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Session {
     /// Its id.
@@ -50,6 +64,17 @@ pub struct Baseline {
     pub folder: PathBuf,
     /// In the order of their promotion.
     pub sessions: Vec<Session>,
+    /// Those that show the noise alone.
+    pub noise: Vec<Session>,
+}
+
+impl Baseline {
+    /// Leaves out the sessions of which some run is not so.
+    pub fn retain(&mut self, is_so: impl Fn(&Run) -> bool) {
+        for sessions in [&mut self.sessions, &mut self.noise] {
+            sessions.retain(|session| session.runs.iter().all(&is_so));
+        }
+    }
 }
 
 /// Why there is no baseline to read.
@@ -96,23 +121,41 @@ pub fn load(
     if !folder.join("reference.json").is_file() {
         return Err(explain_absence(root, name, &of_spec, environment));
     }
+    Ok(read(folder)?)
+}
+
+/// Reads what is kept of a spec in every environment, in the order of their folders.
+pub fn load_all(root: &Path, name: &Name) -> Result<Vec<Baseline>, ArchiveError> {
+    folders(&root.join(name.as_str()))?
+        .into_iter()
+        .map(|(_, folder)| folder)
+        .filter(|folder| folder.join("reference.json").is_file())
+        .map(read)
+        .collect()
+}
+
+fn read(folder: PathBuf) -> Result<Baseline, ArchiveError> {
     let reference = read_reference(&folder)?;
-    let sessions = reference
+    let session = |id: String, runs: Vec<String>| {
+        let path = |run: &String| folder.join("runs").join(format!("{run}.json"));
+        let runs: Result<_, ArchiveError> = runs.iter().map(|run| load_run(&path(run))).collect();
+        Ok(Session { id, runs: runs? })
+    };
+    let sessions: Result<_, ArchiveError> = reference
         .sessions
         .into_iter()
-        .map(|session| {
-            let runs = session
-                .runs
-                .iter()
-                .map(|id| load_run(&folder.join("runs").join(format!("{id}.json"))))
-                .collect::<Result<Vec<Run>, ArchiveError>>()?;
-            Ok(Session {
-                id: session.session,
-                runs,
-            })
-        })
-        .collect::<Result<Vec<Session>, ArchiveError>>()?;
-    Ok(Baseline { folder, sessions })
+        .map(|stands| session(stands.session, stands.runs))
+        .collect();
+    let noise: Result<_, ArchiveError> = reference
+        .noise
+        .into_iter()
+        .map(|noise| session(noise.session, noise.runs))
+        .collect();
+    Ok(Baseline {
+        sessions: sessions?,
+        noise: noise?,
+        folder,
+    })
 }
 
 /// Reads `reference.json` of an environment's folder.

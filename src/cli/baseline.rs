@@ -10,7 +10,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::source::embedded_spec;
 use crate::archive::load_runs;
-use crate::baseline::{self, Baseline, Environment, Promotion, Stored};
+use crate::baseline::{self, Baseline, Environment, MeasuredSession, Session, Stored};
 use crate::exit::Exit;
 use crate::provenance::Pins;
 use crate::spec::Spec;
@@ -111,13 +111,13 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
     let spec = embedded_spec(&first.spec, context)?;
     let promoted = baseline::promote(
         &args.baselines,
-        Promotion {
+        MeasuredSession {
             runs: &runs,
             is_gated: &|stage| spec.gate.repeats_stage(stage),
             under_test: &spec.under_test,
-            reason: &args.reason,
             now: &context.now(),
         },
+        &args.reason,
     )?;
     context.note(&format!(
         "promoted {} runs into `{}`; {} session{} there now",
@@ -164,18 +164,29 @@ fn list(args: &ListArgs, name: Option<&str>, context: &mut Context) -> Result<Ex
 }
 
 fn describe(stored: &Stored, whole: bool) -> String {
-    let sessions = &stored.reference.sessions;
+    let (sessions, noise) = (&stored.reference.sessions, &stored.reference.noise);
     let runs: usize = sessions.iter().map(|session| session.runs.len()).sum();
+    let noise_runs: usize = noise.iter().map(|session| session.runs.len()).sum();
     let mut text = format!(
-        "{}/{}: {} sessions, {runs} runs\n",
+        "{}/{}: {} sessions, {runs} runs",
         stored.name,
         stored.environment,
         sessions.len()
     );
+    if !noise.is_empty() {
+        let _ = write!(text, "; {} more for noise, {noise_runs} runs", noise.len());
+    }
+    text.push('\n');
     if whole {
         for session in sessions {
             let (when, id, why) = (&session.promoted, &session.session, &session.reason);
             let _ = writeln!(text, "  {when}  {id}  {why}");
+            for run in &session.runs {
+                let _ = writeln!(text, "    {run}");
+            }
+        }
+        for session in noise {
+            let _ = writeln!(text, "  {}  {}  for noise", session.kept, session.session);
             for run in &session.runs {
                 let _ = writeln!(text, "    {run}");
             }
@@ -207,26 +218,25 @@ fn kept(folder: &Path) -> Result<Vec<Run>, Failure> {
     }
 }
 
-/// The promoted sessions of a spec for a target with these pins, as far as the same stages ran.
+/// The kept sessions of a spec for a target with these pins, as far as the same stages ran.
 pub(super) fn stored_runs(root: &Path, spec: &Spec, pins: &Pins) -> Result<Baseline, Failure> {
     let environment = Environment::of(pins, &spec.under_test);
     let mut baseline = baseline::load(root, &spec.name, &environment)?;
-    let same = |run: &Run| run.spec.select == spec.select;
-    baseline
-        .sessions
-        .retain(|session| session.runs.iter().all(same));
+    baseline.retain(|run| run.spec.select == spec.select);
     Ok(baseline)
 }
 
-/// Every promoted run that shows this machine's noise; none where there is no baseline yet.
+/// Every kept run that shows this machine's noise; none where there is no baseline yet.
 pub(super) fn archived_runs(root: &Path, spec: &Spec, pins: &Pins) -> Result<Vec<Run>, Failure> {
     match stored_runs(root, spec, pins) {
-        Ok(baseline) => Ok(baseline
-            .sessions
-            .into_iter()
-            .flat_map(|session| session.runs)
-            .collect()),
+        Ok(baseline) => Ok(runs_of(baseline.sessions.into_iter().chain(baseline.noise))),
         Err(failure) if failure.exit == Exit::Undecided => Ok(Vec::new()),
         Err(failure) => Err(failure),
     }
+}
+
+/// The runs of sessions.
+pub(super) fn runs_of(sessions: impl IntoIterator<Item = Session>) -> Vec<Run> {
+    let runs = sessions.into_iter().flat_map(|session| session.runs);
+    runs.collect()
 }

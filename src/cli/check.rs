@@ -3,27 +3,31 @@
 mod conversations;
 mod replay;
 mod rows;
+mod size;
+mod tolerances;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use comfy_table::{CellAlignment, Table, presets};
-use serde::Serialize;
 
-use self::replay::TraceSize;
+use self::size::Size;
+use super::archived::{Archived, kept, plural};
 use super::context::Context;
-use super::failure::Failure;
-use super::source::{SelectArgs, load_spec};
+use super::failure::{Failure, FailureText};
+use super::source::{SelectArgs, read_spec, style};
+use crate::diag::{Severity, render};
 use crate::exit::Exit;
-use crate::metric::{Cell, Metric};
-use crate::plan::{Plan, StagePlan};
-use crate::spec::{Extent, GateCell, Limit, Spec, Stage, looks};
-use crate::unit::{Nanos, scale};
+use crate::plan::Plan;
+use crate::report::forecast::told;
+use crate::spec::Spec;
+use crate::unit::scale;
 
 /// Check a spec
 ///
 /// Shows every mistake at once with its place, or the plan's size, how long it takes, and what is
-/// judged.
+/// judged. Where sessions are archived, a gated tolerance that their noise does not let anybody
+/// resolve is a mistake too.
 #[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,16 +42,32 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     select: SelectArgs,
 
+    /// Folder of promoted baselines and noise sessions
+    #[arg(long, default_value = "baselines", value_name = "DIR")]
+    baselines: PathBuf,
+
     /// Print the plan's size as JSON
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(args: &CheckArgs, context: &mut Context) -> Result<Exit, Failure> {
-    let spec = args.select.apply(load_spec(&args.spec, context)?)?;
+    let (source, parsed) = read_spec(&args.spec, context)?;
+    let spec = args.select.apply(parsed.spec)?;
     let plan = Plan::expand(&spec);
+    let archive = Archived::in_each(&kept(&args.baselines, &spec, &plan)?, &spec);
+    let found = tolerances::mistakes(&spec, &archive);
+    let (errors, more): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|diagnostic| diagnostic.severity == Severity::Error);
+    let warnings = [parsed.warnings, more].concat();
+    if !warnings.is_empty() {
+        let text = render(&warnings, &source, style(context));
+        context.note(text.trim_end());
+    }
+    let mut size = Size::of(&spec, &plan, archive);
+    size.mistakes = errors.iter().map(|error| error.message.clone()).collect();
     let text = if args.json {
-        let size = Size::of(&spec, &plan);
         serde_json::to_string_pretty(&size).map_err(|error| {
             Failure::new(
                 Exit::Invalid,
@@ -55,216 +75,29 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context) -> Result<Exit, Failu
             )
         })? + "\n"
     } else {
-        describe(&spec, &plan)
+        describe(&spec, &size)
     };
     context.print(&text);
-    Ok(Exit::Pass)
-}
-
-/// The size of a plan, for `--json`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Size {
-    /// Always `infergate.check/1`.
-    pub format: &'static str,
-    /// The spec's name.
-    pub name: String,
-    /// Digest of what has to be equal for two runs to be comparable.
-    pub workload_digest: String,
-    /// The stages, sweeps expanded.
-    pub stages: Vec<StageSize>,
-    /// One run of all stages.
-    pub run_s: f64,
-    /// Whether `run_s` is a bound and not the time itself.
-    pub run_is_bound: bool,
-    /// After how many pairs the comparison is looked at, and how long it has taken by then.
-    pub looks: Vec<Look>,
-    /// What is judged.
-    pub cells: Vec<CellSize>,
-    /// What else is worth knowing.
-    pub notes: Vec<String>,
-}
-
-/// One stage in figures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct StageSize {
-    /// The stage's name.
-    pub name: String,
-    /// How requests come, in words.
-    pub arrival: String,
-    /// Requests in the window; `None` where the target's speed decides.
-    pub requests: Option<u64>,
-    /// Warm-up, in words.
-    pub warmup: String,
-    /// The window; `None` where the target's speed decides.
-    pub window_s: Option<f64>,
-    /// Warm-up and window together.
-    pub duration_s: f64,
-    /// Whether `duration_s` is a bound: the time that the stage takes when every request just keeps
-    /// its SLO.
-    pub duration_is_bound: bool,
-    /// Whether every pair repeats it; another stage runs once a side.
-    pub repeated: bool,
-    /// What it replays.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trace: Option<TraceSize>,
-}
-
-/// One look of an `ab`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub(super) struct Look {
-    /// Pairs done by then.
-    pub pairs: u32,
-    /// Time taken by then.
-    pub total_s: f64,
-}
-
-/// One judged cell.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct CellSize {
-    /// As in `steady/ttft.p95`.
-    pub cell: String,
-    /// As in `worse by 10 %`.
-    pub limit: String,
-    /// Shown, but never in the verdict.
-    pub informational: bool,
-}
-
-impl Size {
-    /// The size of a spec's plan.
-    pub(super) fn of(spec: &Spec, plan: &Plan) -> Self {
-        let latency = spec.workload.latency_at_slo();
-        let stages: Vec<StageSize> = plan
-            .stages()
-            .iter()
-            .enumerate()
-            .map(|(index, stage)| {
-                let repeated = spec.gate.repeats_stage(&stage.stage.name);
-                StageSize::of(stage, (latency, plan.has_conversations(index)), repeated)
-            })
-            .collect();
-        let run_s: f64 = stages.iter().map(|stage| stage.duration_s).sum();
-        let repeated_s: f64 = stages
-            .iter()
-            .filter(|stage| stage.repeated)
-            .map(|stage| stage.duration_s)
-            .sum();
-        let looks = looks(spec.gate.repeats)
-            .into_iter()
-            .map(|pairs| Look {
-                pairs,
-                // Both sides of each pair, and the other stages once a side in the last one.
-                total_s: 2.0 * (f64::from(pairs) * repeated_s + (run_s - repeated_s)),
-            })
-            .collect();
-        Self {
-            format: "infergate.check/1",
-            name: spec.name.to_string(),
-            workload_digest: spec.workload_digest().hex(),
-            run_s,
-            run_is_bound: stages.iter().any(|stage| stage.duration_is_bound),
-            looks,
-            cells: spec.gate.cells.iter().map(CellSize::of).collect(),
-            notes: [
-                notes(spec),
-                conversations::notes(plan.stages(), &spec.workload),
-                rows::notes(&spec.workload),
-            ]
-            .concat(),
-            stages,
-        }
+    if errors.is_empty() {
+        return Ok(Exit::Pass);
     }
-}
-
-impl StageSize {
-    fn of(planned: &StagePlan, (latency, conversations): (Nanos, bool), repeated: bool) -> Self {
-        let stage = &planned.stage;
-        let (requests, window) = match &planned.schedule {
-            Some(schedule) => (
-                // Of conversations, the schedule has the first requests only.
-                if conversations {
-                    stage
-                        .expected_requests()
-                        .map(|requests| requests.round() as u64)
-                } else {
-                    Some(schedule.measured.len() as u64)
-                },
-                Some(schedule.window_end.since(schedule.window_start)),
-            ),
-            None => match stage.extent {
-                Extent::Requests(requests) => (Some(requests.into()), None),
-                Extent::Duration(window) => (None, Some(window)),
-            },
-        };
-        Self {
-            name: stage.name.clone(),
-            arrival: stage.arrival.to_string(),
-            requests,
-            warmup: warmup(stage),
-            window_s: window.map(Nanos::as_secs_f64),
-            duration_s: stage.expected_duration(latency).as_secs_f64(),
-            duration_is_bound: !stage.has_fixed_duration(),
-            repeated,
-            trace: TraceSize::of(&stage.arrival),
-        }
-    }
-}
-
-impl CellSize {
-    fn of(cell: &GateCell) -> Self {
-        Self {
-            cell: cell.cell.to_string(),
-            limit: cell.limit.describe(cell.cell.metric.metric()).to_string(),
-            informational: cell.informational,
-        }
-    }
-}
-
-fn warmup(stage: &Stage) -> String {
-    let requests = format!("{} requests", scale::count(stage.warmup.requests.into()));
-    match (stage.warmup.requests, stage.warmup.duration) {
-        (0, Nanos::ZERO) => "none".to_owned(),
-        (0, time) => time.to_string(),
-        (_, Nanos::ZERO) => requests,
-        (_, time) => format!("{requests} and {time}"),
-    }
-}
-
-fn notes(spec: &Spec) -> Vec<String> {
-    let is_open = |name: &str| {
-        let mut stages = spec.stages.iter();
-        stages.any(|stage| stage.name == name && stage.arrival.is_open())
-    };
-    spec.gate
-        .cells
-        .iter()
-        .filter(|gated| {
-            let Cell { stage, metric, .. } = &gated.cell;
-            metric.metric() == Metric::Goodput
-                && matches!(gated.limit, Limit::WorseBy { .. })
-                && stage.as_deref().is_some_and(is_open)
-        })
-        .map(|gated| {
-            format!(
-                "`{}` is judged as attainment, in points: at an open-loop stage goodput is attainment \
-                 times the arrival rate",
-                gated.cell
-            )
-        })
-        .collect()
+    Err(Failure {
+        exit: Exit::Usage,
+        text: FailureText::Diagnostics(render(&errors, &source, style(context))),
+    })
 }
 
 /// The size as text for people, ending in a line break.
-pub(super) fn describe(spec: &Spec, plan: &Plan) -> String {
-    let size = Size::of(spec, plan);
+fn describe(spec: &Spec, size: &Size) -> String {
     let mut text = format!(
         "{}: {} and {}, workload {}\n\n{}\n\n",
         size.name,
-        plural(size.stages.len(), "stage", "stages"),
-        plural(spec.workload.classes.len(), "class", "classes"),
+        plural(size.stages.len() as u32, "stage", "stages"),
+        plural(spec.workload.classes.len() as u32, "class", "classes"),
         spec.workload_digest(),
-        table(&size)
+        table(size)
     );
-    text.push_str(&times(&size));
+    text.push_str(&times(size));
     for (stage, trace) in size
         .stages
         .iter()
@@ -272,17 +105,8 @@ pub(super) fn describe(spec: &Spec, plan: &Plan) -> String {
     {
         let _ = write!(text, "\n`{}` {}", stage.name, trace.describe());
     }
-    let (shown, gated): (Vec<_>, Vec<_>) = size.cells.iter().partition(|cell| cell.informational);
-    for (what, cells) in [("gated", gated), ("informational", shown)] {
-        if cells.is_empty() {
-            continue;
-        }
-        let limits = if cells.len() == 1 { "limit" } else { "limits" };
-        let _ = writeln!(text, "\n{} {what} {limits}:", cells.len());
-        let width = cells.iter().map(|cell| cell.cell.len()).max().unwrap_or(0);
-        for cell in cells {
-            let _ = writeln!(text, "  {:width$}  {}", cell.cell, cell.limit);
-        }
+    for archived in &size.archive {
+        text.push_str(&cells(archived));
     }
     for note in &size.notes {
         let _ = writeln!(text, "\nnote: {note}");
@@ -290,8 +114,37 @@ pub(super) fn describe(spec: &Spec, plan: &Plan) -> String {
     text
 }
 
-fn plural(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
+/// The declared cells, and from what change on the last look tells it from noise.
+fn cells(archived: &Archived) -> String {
+    let mut text = String::new();
+    let cells = &archived.forecast.cells;
+    let (gated, shown): (Vec<_>, Vec<_>) = cells.iter().partition(|cell| cell.gated);
+    for (what, cells) in [("gated", gated), ("informational", shown)] {
+        if cells.is_empty() {
+            continue;
+        }
+        let _ = writeln!(
+            text,
+            "\n{} {what} {}, and what {} pairs tell from {}:",
+            cells.len(),
+            if cells.len() == 1 { "limit" } else { "limits" },
+            archived.forecast.last_look(),
+            archived.whose(),
+        );
+        let rows: Vec<[String; 3]> = cells
+            .iter()
+            .map(|cell| {
+                let limit = cell.limit.describe(cell.cell.metric.metric());
+                [cell.cell.to_string(), limit.to_string(), told(cell)]
+            })
+            .collect();
+        let width = |i: usize| rows.iter().map(|row| row[i].len()).max().unwrap_or(0);
+        let (first, second) = (width(0), width(1));
+        for [cell, limit, told] in &rows {
+            let _ = writeln!(text, "  {cell:first$}  {limit:second$}  {told}");
+        }
+    }
+    text
 }
 
 fn table(size: &Size) -> String {
@@ -353,7 +206,19 @@ fn times(size: &Size) -> String {
         })
         .collect();
     let _ = writeln!(text, "a comparison is looked at after {}", looks.join(", "));
+    if size.looks.iter().all(|look| look.pairs > 3) && size.archive.iter().any(assumes) {
+        let _ = writeln!(
+            text,
+            "with archived sessions already after 3 pairs ({}): `infergate calibrate` takes them",
+            bounded(size.three_pairs_s, size.run_is_bound)
+        );
+    }
     text
+}
+
+/// Whether archived sessions would bring an earlier look.
+fn assumes(archived: &Archived) -> bool {
+    archived.forecast.assumed
 }
 
 #[cfg(test)]

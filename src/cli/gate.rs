@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ab::{AbRequest, SideArgs, interleave};
-use super::baseline::stored_runs;
+use super::baseline::{runs_of, stored_runs};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
@@ -87,10 +87,7 @@ pub(super) async fn run(
     };
     let promoted = baseline.sessions.len();
     let (workload, trace) = (spec.workload_digest(), sitting.trace_digest());
-    baseline.sessions.retain(|session| {
-        let same = |run: &Run| run.spec.workload_digest == workload && run.trace_digest == trace;
-        session.runs.iter().all(same)
-    });
+    baseline.retain(|run: &Run| run.spec.workload_digest == workload && run.trace_digest == trace);
     let sessions = baseline.sessions.len();
     if promoted > 0 && sessions == 0 {
         let failure = Failure::new(
@@ -126,15 +123,13 @@ pub(super) async fn run(
         return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
     }
     let mut evidence = Evidence {
-        baseline: baseline
-            .sessions
-            .into_iter()
-            .flat_map(|session| session.runs)
-            .collect(),
+        baseline: runs_of(baseline.sessions),
+        archive: runs_of(baseline.noise),
         ..Evidence::default()
     };
     sitting.calibrate_as(&evidence.baseline);
     sitting.keep_baseline(&evidence.baseline)?;
+    sitting.keep_archive(&evidence.archive)?;
     let judgement = loop {
         let number = evidence.candidate.len();
         context.note(&format!("candidate run {}", number + 1));

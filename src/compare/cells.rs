@@ -26,6 +26,9 @@ pub struct ComparedCell {
     pub candidate: Vec<Measure>,
     /// The usable ones of each archived session, oldest first.
     pub sessions: Vec<Vec<Measure>>,
+    /// The usable ones of each session that shows how much runs scatter, oldest first: `sessions`,
+    /// and against stored ones those that stand for nothing else.
+    pub noise: Vec<Vec<Measure>>,
     /// Whether the load is a closed loop, whose rates follow the server.
     pub closed_loop: bool,
     /// How the sides' work differs, in words, where it does: then a better figure proves nothing.
@@ -35,10 +38,9 @@ pub struct ComparedCell {
 /// Quantiles that are shown of undeclared cells.
 const SHOWN: [Quantile; 3] = [Quantile::P50, Quantile::P95, Quantile::P99];
 
-/// Declared cells in the order of the spec, then the observed ones that are not declared.
-pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
-    let mut cells: Vec<ComparedCell> = gate
-        .cells
+/// Declared cells in the order of the spec.
+pub(super) fn declared(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
+    gate.cells
         .iter()
         .map(|declared| {
             let mut cell = compared(arranged, declared.cell.clone(), gate.token_mismatch);
@@ -47,7 +49,12 @@ pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
             cell.gated = !declared.informational;
             cell
         })
-        .collect();
+        .collect()
+}
+
+/// Declared cells, then the observed ones that are not declared.
+pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
+    let mut cells = declared(arranged, gate);
     let declared: BTreeSet<&Cell> = gate.cells.iter().map(|declared| &declared.cell).collect();
     let gains = gate
         .cells
@@ -64,16 +71,13 @@ pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
 
 fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell {
     let side = |runs: &[&Run]| runs.iter().map(|run| measure(run, &cell)).collect();
-    let sessions = arranged
-        .sessions
-        .iter()
-        .map(|runs| {
-            runs.iter()
-                .map(|run| measure(run, &cell))
-                .filter(Measure::is_usable)
-                .collect()
-        })
-        .collect();
+    let usable = |sessions: &[Vec<&Run>]| {
+        let session = |runs: &Vec<&Run>| {
+            let measures = runs.iter().map(|run| measure(run, &cell));
+            measures.filter(Measure::is_usable).collect()
+        };
+        sessions.iter().map(session).collect()
+    };
     let stages = || {
         let runs = arranged.baseline.iter().chain(&arranged.candidate);
         runs.flat_map(|run| stages_of(run, &cell))
@@ -84,7 +88,8 @@ fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell 
         gated: false,
         baseline: side(&arranged.baseline),
         candidate: side(&arranged.candidate),
-        sessions,
+        sessions: usable(&arranged.sessions),
+        noise: usable(&arranged.noise),
         closed_loop: stages().count() > 0 && stages().all(|stage| stage.users.is_some()),
         work_changed: Work::of(&arranged.baseline, &cell)
             .zip(Work::of(&arranged.candidate, &cell))

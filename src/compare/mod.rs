@@ -33,8 +33,8 @@ pub struct Sides<'a> {
     pub baseline: &'a [Run],
     /// Runs of the candidate, in any order.
     pub candidate: &'a [Run],
-    /// Earlier runs of the baseline, from which the noise of this machine is learnt; may be empty,
-    /// and runs of the sessions under comparison in it don't count.
+    /// Earlier runs of the baseline, from which the noise of this machine is learnt and nothing else;
+    /// may be empty, and runs of the sessions under comparison in it don't count.
     pub archive: &'a [Run],
 }
 
@@ -169,6 +169,20 @@ pub fn compare(sides: &Sides<'_>, gate: &Gate, under_test: &[PinPath]) -> Compar
 fn any_lost(runs: &[&Run]) -> bool {
     runs.iter()
         .any(|run| matches!(run.end, RunEnd::TargetLost { .. }))
+}
+
+/// Runs of a baseline that were kept.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Archive<'a> {
+    /// Those that stand as a baseline.
+    pub stands: &'a [Run],
+    /// Those that show the noise alone.
+    pub noise: &'a [Run],
+}
+
+/// The declared cells of a gate in kept runs, with no candidate: what a comparison will have to go by.
+pub fn archived(arrangement: Arrangement, archive: Archive<'_>, gate: &Gate) -> Vec<ComparedCell> {
+    cells::declared(&pairing::archived(arrangement, archive), gate)
 }
 
 /// Each way in which some run differs from the first run of the baseline, once.

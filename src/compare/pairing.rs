@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::Sides;
+use super::{Archive, Sides};
 use crate::stats::stored::FEWEST_SESSIONS;
 use crate::summary::{Run, RunEnd, Side};
 
@@ -31,6 +31,8 @@ pub(super) struct Arranged<'a> {
     pub(super) candidate: Vec<&'a Run>,
     /// Sessions of the baseline, oldest first: the baseline itself where stored, else the archive.
     pub(super) sessions: Vec<Vec<&'a Run>>,
+    /// Sessions that show how much runs scatter, oldest first: those and, where stored, the archive.
+    pub(super) noise: Vec<Vec<&'a Run>>,
     /// What was left out, in words.
     pub(super) caveats: Vec<String>,
 }
@@ -99,10 +101,15 @@ pub(super) fn arrange<'a>(sides: &Sides<'a>) -> Arranged<'a> {
     } else {
         (Arrangement::Unpaired, baseline, candidate)
     };
-    let sessions = match arrangement {
-        Arrangement::Stored => stored,
+    let archived = archived_sessions(sides.archive, &baseline, &candidate);
+    let (sessions, noise) = match arrangement {
+        Arrangement::Stored => {
+            let all = stored.iter().chain(&archived).flatten().copied();
+            let noise = by_session(all);
+            (stored, noise)
+        }
         Arrangement::Interleaved | Arrangement::SameRun | Arrangement::Unpaired => {
-            archived_sessions(sides.archive, &baseline, &candidate)
+            (archived.clone(), archived)
         }
     };
     Arranged {
@@ -110,7 +117,32 @@ pub(super) fn arrange<'a>(sides: &Sides<'a>) -> Arranged<'a> {
         baseline,
         candidate,
         sessions,
+        noise,
         caveats,
+    }
+}
+
+/// Kept runs alone, as they will stand beside a candidate that is not there yet.
+pub(super) fn archived(arrangement: Arrangement, archive: Archive<'_>) -> Arranged<'_> {
+    let Archive { stands, noise } = archive;
+    let complete = |run: &&Run| run.end == RunEnd::Complete;
+    let all = || stands.iter().chain(noise).filter(complete);
+    let (sessions, noise) = if arrangement == Arrangement::Stored {
+        (
+            by_session(stands.iter().filter(complete)),
+            by_session(all()),
+        )
+    } else {
+        let own: Vec<_> = by_session(all().filter(|run| run.side != Some(Side::Candidate)));
+        (own.clone(), own)
+    };
+    Arranged {
+        arrangement,
+        baseline: noise.concat(),
+        candidate: Vec::new(),
+        sessions,
+        noise,
+        caveats: Vec::new(),
     }
 }
 

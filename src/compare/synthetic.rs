@@ -237,6 +237,7 @@ pub(crate) fn gate(cells: &[(&str, Limit)]) -> Gate {
                 limit: *limit,
                 informational: false,
                 trade: None,
+                place: None,
             })
             .collect(),
         undecided: Policy::Undecided,

@@ -188,6 +188,29 @@ fn stored_sessions_and_their_age() {
 }
 
 #[test]
+fn noise_sessions_show_the_noise_of_stored_ones_and_stand_for_nothing() {
+    let stored = archive(&vec![vec![0.0, 0.01]; 4]);
+    let mut noise = archive(&vec![vec![1.0, 1.02, 1.04]; 2]);
+    for run in &mut noise {
+        run.session = format!("noise-{}", run.session);
+        run.id = format!("noise-{}", run.id);
+    }
+    // A session that stands is no further one.
+    noise.push(stored[0].clone());
+    let head = [run("today", 90)];
+    let sides = Sides {
+        baseline: &stored,
+        candidate: &head,
+        archive: &noise,
+    };
+    let got = compare(&sides, &gate(&[("ttft.p95", worse_by(0.1))]), &[]);
+    assert_eq!((got.arrangement, got.sessions), (Arrangement::Stored, 4));
+    let cell = &got.cells[0];
+    assert_eq!((cell.sessions.len(), cell.noise.len()), (4, 6));
+    assert_eq!(cell.baseline.len(), 8);
+}
+
+#[test]
 fn interrupted_runs_are_left_out_and_named() {
     let mut pairs = Pairs::new(2);
     pairs.candidate[1].end = RunEnd::Interrupted;

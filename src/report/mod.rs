@@ -14,6 +14,7 @@ mod engine;
 mod escape;
 pub mod explain;
 mod fit;
+pub mod forecast;
 mod headline;
 pub mod json;
 pub mod markdown;

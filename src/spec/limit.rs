@@ -31,6 +31,15 @@ impl Limit {
         matches!(self, Self::WorseBy { .. } | Self::WorseByPoints(_))
     }
 
+    /// The field of a spec's cell that says it.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::WorseBy { .. } | Self::WorseByPoints(_) => "worse_by",
+            Self::AtMost(_) => "at_most",
+            Self::AtLeast(_) => "at_least",
+        }
+    }
+
     /// The limit as text: `worse by 15 % and 10 ms`, `at most 1 s`.
     pub fn describe(self, metric: Metric) -> LimitText {
         LimitText {

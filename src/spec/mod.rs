@@ -42,7 +42,7 @@ pub use connection::{
 };
 pub use files::{FileAsk, FileText, Files, Reader};
 pub use limit::{Limit, LimitText};
-pub use lower::{base_url, looks};
+pub use lower::base_url;
 pub use model::{
     Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Gate, GateCell, Layer, Policy, Repeats,
     Slo, SloClause, Spec, Stage, StopWhen, Target, TargetPlace, Timeouts, Warmup, Workload,

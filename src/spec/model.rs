@@ -377,4 +377,7 @@ pub struct GateCell {
     pub informational: bool,
     /// What it may lose more for a gain elsewhere; only beside a [`Limit::WorseBy`].
     pub trade: Option<Trade>,
+    /// Where the text says so, as a byte range: the limit, or the metric where that is the usual one.
+    /// `None` where the spec declares no cells.
+    pub place: Option<std::ops::Range<usize>>,
 }

@@ -54,6 +54,13 @@ impl StoredBaseline {
         })
     }
 
+    /// With a noise within a session that more sessions than those of the baseline have shown.
+    #[must_use]
+    pub const fn with_noise(mut self, noise: Option<Noise>) -> Self {
+        self.noise = noise;
+        self
+    }
+
     /// Noise within a session; `None` where each session has one run.
     pub const fn noise(&self) -> Option<Noise> {
         self.noise

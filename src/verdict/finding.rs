@@ -1,6 +1,6 @@
 //! The state of one gated cell, with the numbers behind it.
 
-use super::hypothesis::{Collapse, Gained, Hypothesis, Looked, Test};
+use super::hypothesis::{Collapse, Gained, Hypothesis, Looked};
 use super::model::{CellState, Change, Evidence, Finding, Reading, Reason};
 use super::replay::{Replay, Result};
 use super::screen::SetAside;
@@ -231,13 +231,18 @@ impl Context<'_> {
             Arrangement::Stored => {
                 let sessions = hypothesis.stored_sessions();
                 let age = self.comparison.archive_age_days;
+                let since = if hypothesis.level_changed() {
+                    " since its level changed"
+                } else {
+                    ""
+                };
                 if sessions < FEWEST_SESSIONS {
                     Some(format!(
-                        "the baseline has {sessions} of the {FEWEST_SESSIONS} sessions that a verdict needs"
+                        "the baseline has {sessions} of the {FEWEST_SESSIONS} sessions that a verdict needs{since}"
                     ))
                 } else if sessions < FIRM_SESSIONS {
                     Some(format!(
-                        "the baseline has {sessions} of the {FIRM_SESSIONS} sessions that a firm verdict needs"
+                        "the baseline has {sessions} of the {FIRM_SESSIONS} sessions that a firm verdict needs{since}"
                     ))
                 } else {
                     age.filter(|days| *days > ARCHIVE_DAYS).map(|days| {
@@ -336,26 +341,15 @@ pub(super) fn change_of(hypothesis: &Hypothesis<'_>, looked: &Looked) -> Change 
 }
 
 pub(super) fn evidence(hypothesis: &Hypothesis<'_>, looked: &Looked, adjusted: f64) -> Evidence {
-    let direction = hypothesis.cell.cell.metric.metric().direction();
     Evidence {
         repeats: looked.look.repeats as u32,
         p_regression: looked.look.p_worse,
         p_adjusted: adjusted,
         p_pass: looked.look.p_within,
         beyond_tolerance: looked.look.interval(0.95).lower > looked.tolerance,
-        resolvable: looked.resolvable.map(|smallest| match hypothesis.test {
-            Test::Ratio { .. } => worse(direction, smallest),
-            _ => smallest,
-        }),
-    }
-}
-
-/// A difference of logarithms in the worse direction as the ratio that people type: 10 % more time,
-/// or 10 % less throughput.
-pub(super) fn worse(direction: Direction, y: f64) -> f64 {
-    match direction {
-        Direction::LowerIsBetter => y.exp_m1(),
-        Direction::HigherIsBetter => -(-y).exp_m1(),
+        resolvable: looked
+            .resolvable
+            .map(|smallest| hypothesis.as_change(smallest)),
     }
 }
 

@@ -85,6 +85,13 @@ impl<'r> Reader<'r> {
         let (metric, place) = (metric?, &metric_node?.span);
         let (places, classes) = (places?, classes?);
         let (limits, informational, trade) = (limits?, informational?, trade.ok()?);
+        let limit_places: Vec<Range<usize>> = limits
+            .iter()
+            .map(|limit| {
+                let value = fields.get(limit.key(), self.out);
+                value.map_or(place, |node| &node.span).clone()
+            })
+            .collect();
 
         let mut supported = Supported {
             metric,
@@ -122,14 +129,18 @@ impl<'r> Reader<'r> {
             .iter()
             .flat_map(|cell| {
                 let trade = trade.as_ref().map(|trade| trade.of(cell));
-                limits.iter().map(move |&limit| GateCell {
-                    cell: cell.clone(),
-                    limit,
-                    informational,
-                    trade: trade
-                        .clone()
-                        .filter(|_| matches!(limit, Limit::WorseBy { .. })),
-                })
+                limits
+                    .iter()
+                    .zip(&limit_places)
+                    .map(move |(&limit, place)| GateCell {
+                        cell: cell.clone(),
+                        limit,
+                        informational,
+                        trade: trade
+                            .clone()
+                            .filter(|_| matches!(limit, Limit::WorseBy { .. })),
+                        place: Some(place.clone()),
+                    })
             })
             .collect();
         self.check_duplicates(&cells, place);
@@ -269,15 +280,14 @@ impl<'r> Reader<'r> {
                 .seen
                 .insert((cell.cell.clone(), cell.limit.is_relative()))
             {
-                let kind = match cell.limit {
-                    Limit::WorseBy { .. } | Limit::WorseByPoints(_) => "worse_by",
-                    Limit::AtMost(_) => "at_most",
-                    Limit::AtLeast(_) => "at_least",
-                };
                 self.out.error(
                     "spec::duplicate-cell",
                     place,
-                    format!("`{}` is limited by `{kind}` already", cell.cell),
+                    format!(
+                        "`{}` is limited by `{}` already",
+                        cell.cell,
+                        cell.limit.key()
+                    ),
                     "keep one of the two lines",
                 );
             }

@@ -59,5 +59,6 @@ fn cell(stage: Option<&Stage>, metric: CellMetric, limit: Limit) -> GateCell {
         limit,
         informational: false,
         trade: None,
+        place: None,
     }
 }

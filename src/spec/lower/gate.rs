@@ -129,7 +129,11 @@ fn repeats(node: &Node, out: &mut Diagnostics) -> Option<Repeats> {
         );
         return None;
     }
-    if looks(Some(repeats)).is_empty() {
+    let looked_at = LOOKS
+        .iter()
+        .any(|look| (repeats.min..=repeats.max).contains(look));
+    // As many as that and no others: one look, then.
+    if !looked_at && repeats.min < repeats.max {
         out.error(
             "spec::no-look",
             &node.span,
@@ -137,21 +141,15 @@ fn repeats(node: &Node, out: &mut Diagnostics) -> Option<Repeats> {
                 "a comparison is decided after 3, 5, 7 or 10 pairs, and none lies from {} to {}",
                 repeats.min, repeats.max
             ),
-            format!("write it like `{}`", REPEATS.example),
+            format!(
+                "write it like `{}`, or `{{min: {max}, max: {max}}}` for one look at {max} pairs",
+                REPEATS.example,
+                max = repeats.max
+            ),
         );
         return None;
     }
     Some(repeats)
-}
-
-/// Pairs after which an `ab` with these bounds is looked at: those of 3, 5, 7 and 10 within them,
-/// and of the default 3 to 10 where the spec gives none.
-pub fn looks(repeats: Option<Repeats>) -> Vec<u32> {
-    let Repeats { min, max } = repeats.unwrap_or(DEFAULT_REPEATS);
-    LOOKS
-        .into_iter()
-        .filter(|look| (min..=max).contains(look))
-        .collect()
 }
 
 fn token_mismatch(node: &Node, out: &mut Diagnostics) -> Option<f64> {

@@ -28,7 +28,6 @@ mod trade;
 mod warmup;
 mod workload;
 
-pub use gate::looks;
 pub use target::base_url;
 
 use super::connection::Answers;

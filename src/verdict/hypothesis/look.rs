@@ -11,13 +11,10 @@ use crate::stats::proportion::{
 };
 use crate::stats::sequential::PlannedLook;
 use crate::stats::variance;
+use crate::verdict::power::DEMOTION_POWER;
 
 /// Events on both sides under which a failure ratio can't be told apart by a t-test.
-const RARE: u64 = 20;
-/// Power of the smallest resolvable tolerance that is shown.
-const SHOWN_POWER: f64 = 0.9;
-/// Power with which a tolerance has to be resolvable to gate.
-const DEMOTION_POWER: f64 = 0.95;
+pub(super) const RARE: u64 = 20;
 
 /// What a look says, with the tolerance that it was taken with.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,9 +107,9 @@ impl Hypothesis<'_> {
                 let look = look(&d, prior, tolerance, evidence, noisy)?;
                 // A session that is noisier than its prior resolves less than the prior foresees.
                 let resolvable = if noisy {
-                    look.smallest_resolvable(planned.pass, SHOWN_POWER)
+                    look.smallest_resolvable(planned.pass, DEMOTION_POWER)
                 } else {
-                    resolve(prior, planned, SHOWN_POWER)
+                    resolve(prior, planned, DEMOTION_POWER)
                 };
                 (look, resolvable)
             }
@@ -121,14 +118,14 @@ impl Hypothesis<'_> {
                 let look = stored.look(&ys, tolerance, evidence, noisy)?;
                 (
                     look,
-                    stored.smallest_resolvable(planned.repeats, planned.pass, SHOWN_POWER),
+                    stored.smallest_resolvable(planned.repeats, planned.pass, DEMOTION_POWER),
                 )
             }
             Arrangement::SameRun | Arrangement::Unpaired => {
                 let bases = self.ys(&self.baseline);
                 let prior = noise.of_run();
                 let look = unpaired(&bases, &ys, prior, tolerance, evidence)?;
-                (look, resolve(noise.of_pair(), planned, SHOWN_POWER))
+                (look, resolve(noise.of_pair(), planned, DEMOTION_POWER))
             }
         };
         Some(Looked {
@@ -139,10 +136,10 @@ impl Hypothesis<'_> {
         })
     }
 
-    fn scatter(&self) -> ScatterPrior {
+    pub(super) fn scatter(&self) -> ScatterPrior {
         let counts: Vec<Vec<Count>> = self
             .cell
-            .sessions
+            .noise
             .iter()
             .map(|session| session.iter().filter_map(|measure| measure.bad).collect())
             .collect();
@@ -233,7 +230,7 @@ impl Hypothesis<'_> {
     ) -> Option<f64> {
         self.test
             .is_relative()
-            .then(|| look.smallest_resolvable(planned.pass, SHOWN_POWER))
+            .then(|| look.smallest_resolvable(planned.pass, DEMOTION_POWER))
     }
 
     /// The trade, where there is one.
@@ -252,34 +249,38 @@ impl Hypothesis<'_> {
         let plain = self.tolerance(k)?;
         match (&self.trade, gained, self.test) {
             (Some(gain), Some(Gained { shown: true, .. }), Test::Ratio { floor, .. }) => {
-                let cap = self.tolerance_of(gain.trade.up_to, floor, k)?;
+                let cap = self.tolerance_of(gain.trade.up_to, floor, k);
                 Some(cap.max(plain))
             }
             _ => Some(plain),
         }
     }
 
-    /// Whether the last planned look can't resolve the tolerance with power 0.95.
+    /// Whether the last planned look can't resolve the tolerance.
     pub(in crate::verdict) fn is_beyond_resolution(&self, last: PlannedLook) -> bool {
         let k = self.candidate.len();
         if !self.test.is_relative() || k == 0 || self.is_rare(k) {
             return false;
         }
-        let smallest = match self.arrangement {
-            Arrangement::Interleaved => self
-                .noise_of_baseline(k)
-                .map(|noise| resolve(noise.of_pair(), last, DEMOTION_POWER)),
-            Arrangement::Stored => self
-                .stored(self.noise_of_baseline(k))
-                .map(|stored| stored.smallest_resolvable(last.repeats, last.pass, DEMOTION_POWER)),
-            Arrangement::SameRun | Arrangement::Unpaired => None,
-        };
-        smallest
+        self.resolution(k, last, DEMOTION_POWER)
             .zip(self.tolerance(k))
             .is_some_and(|(smallest, tolerance)| tolerance < smallest)
     }
+
+    /// Smallest tolerance of a difference that a planned look resolves, by the noise that `k` repeats
+    /// of the baseline and its archive show; `None` where nothing says.
+    pub(super) fn resolution(&self, k: usize, planned: PlannedLook, power: f64) -> Option<f64> {
+        let noise = self.noise_of_baseline(k);
+        match self.arrangement {
+            Arrangement::Interleaved => noise.map(|noise| resolve(noise.of_pair(), planned, power)),
+            Arrangement::Stored => self
+                .stored(noise)
+                .map(|stored| stored.smallest_resolvable(planned.repeats, planned.pass, power)),
+            Arrangement::SameRun | Arrangement::Unpaired => None,
+        }
+    }
 }
 
-fn resolve(prior: Prior, planned: PlannedLook, power: f64) -> f64 {
+pub(super) fn resolve(prior: Prior, planned: PlannedLook, power: f64) -> f64 {
     smallest_resolvable(prior, planned.repeats, planned.pass, power)
 }

@@ -1,6 +1,5 @@
 //! One gated cell as a hypothesis: its values, its noise, and what a look at them says.
 
-use super::explanation::NoiseOfRun;
 use crate::compare::{Arrangement, ComparedCell, Measure, Value};
 use crate::metric::{Kind, Metric, Statistic};
 use crate::spec::Limit;
@@ -11,8 +10,10 @@ use crate::stats::order::{Support, smallest_gating_sample, support};
 use crate::stats::proportion::{Count, chance_sigma};
 use crate::stats::stored::StoredBaseline;
 
+mod ahead;
 mod collapse;
 mod gain;
+mod level;
 mod look;
 
 pub(super) use collapse::Collapse;
@@ -74,6 +75,8 @@ impl Test {
 pub(super) struct Hypothesis<'a> {
     /// The cell.
     pub(super) cell: &'a ComparedCell,
+    /// Its limit.
+    pub(super) limit: Limit,
     /// How it is tested.
     pub(super) test: Test,
     pub(super) arrangement: Arrangement,
@@ -82,6 +85,8 @@ pub(super) struct Hypothesis<'a> {
     candidate: Vec<&'a Measure>,
     /// `None` where there is no archive and noise is assumed.
     noise: Option<Noise>,
+    /// Index of the first stored session since the last change of the baseline's level.
+    level_since: usize,
     /// What widens its tolerance.
     trade: Option<Box<Gain<'a>>>,
 }
@@ -103,16 +108,21 @@ impl<'a> Hypothesis<'a> {
         };
         let mut hypothesis = Self {
             test: test_of(cell, limit, &baseline),
+            limit,
             cell,
             arrangement,
             evidence: Evidence::BeyondZero,
             baseline,
             candidate: pick(&cell.candidate),
             noise: None,
+            level_since: 0,
             trade: None,
         };
         let floor = if hypothesis.is_log() { LOG_FLOOR } else { 0.0 };
-        hypothesis.noise = Noise::from_sessions(&hypothesis.sessions(), floor);
+        hypothesis.noise = Noise::from_sessions(&hypothesis.values(&cell.noise), floor);
+        if arrangement == Arrangement::Stored {
+            hypothesis.level_since = hypothesis.last_change();
+        }
         hypothesis
     }
 
@@ -140,25 +150,6 @@ impl<'a> Hypothesis<'a> {
     /// What a regression has to be proven against.
     pub(super) const fn evidence(&self) -> Evidence {
         self.evidence
-    }
-
-    /// The noise that a look of `k` repeats starts from; `None` where the test needs none.
-    pub(super) fn noise_of_run(&self, k: usize) -> Option<NoiseOfRun> {
-        if matches!(self.test, Test::ShareLimit { .. }) {
-            return None;
-        }
-        let Noise { sigma, df } = self.noise_at(k)?;
-        let known = if self.noise.is_some() {
-            self.sessions()
-        } else {
-            Vec::new()
-        };
-        Some(NoiseOfRun {
-            sigma,
-            df,
-            sessions: known.iter().filter(|runs| !runs.is_empty()).count() as u32,
-            runs: known.iter().map(Vec::len).sum::<usize>() as u32,
-        })
     }
 
     /// Whether its noise had to be assumed.
@@ -197,7 +188,8 @@ impl<'a> Hypothesis<'a> {
         side.iter().map(|measure| self.y(measure)).collect()
     }
 
-    fn sessions(&self) -> Vec<Vec<f64>> {
+    /// Sessions on the scale of the test, without the runs that have no finite value.
+    fn values(&self, sessions: &[Vec<Measure>]) -> Vec<Vec<f64>> {
         let finite = |session: &Vec<Measure>| {
             session
                 .iter()
@@ -205,7 +197,7 @@ impl<'a> Hypothesis<'a> {
                 .filter(|y| y.is_finite())
                 .collect()
         };
-        self.cell.sessions.iter().map(finite).collect()
+        sessions.iter().map(finite).collect()
     }
 
     fn counts(side: &[&Measure]) -> Vec<Count> {
@@ -227,7 +219,7 @@ impl<'a> Hypothesis<'a> {
     /// The tolerance on the scale of the test, without any trade.
     fn tolerance(&self, k: usize) -> Option<f64> {
         match self.test {
-            Test::Ratio { ratio, floor } => self.tolerance_of(ratio, floor, k),
+            Test::Ratio { ratio, floor } => Some(self.tolerance_of(ratio, floor, k)),
             Test::Points {
                 tolerance: PointsTolerance::Absolute(points),
             } => Some(points),
@@ -241,17 +233,18 @@ impl<'a> Hypothesis<'a> {
         }
     }
 
-    /// A ratio and a floor as a difference of logarithms.
-    fn tolerance_of(&self, ratio: f64, floor: f64, k: usize) -> Option<f64> {
+    /// A ratio and a floor as a difference of logarithms; the ratio alone where no run says what the
+    /// floor is of.
+    fn tolerance_of(&self, ratio: f64, floor: f64, k: usize) -> f64 {
         let sign = self.metric().direction().sign();
-        let base = (sign * mean(&self.ys(self.against(k)))?).exp();
-        let worst = ratio.max(floor / base);
-        Some(if sign > 0.0 {
+        let base = mean(&self.ys(self.against(k))).map(|y| (sign * y).exp());
+        let worst = ratio.max(base.map_or(0.0, |base| floor / base));
+        if sign > 0.0 {
             worst.ln_1p()
         } else {
             // Losing everything is the most that a rate can lose.
             -(-worst.min(1.0 - 1e-9)).ln_1p()
-        })
+        }
     }
 
     /// Noise of one run at a look of `k` repeats.
@@ -291,15 +284,16 @@ impl<'a> Hypothesis<'a> {
         } else {
             noise?.sigma
         };
-        StoredBaseline::from_sessions(&self.sessions(), 0, floor)
-    }
-
-    /// Sessions that hold this cell.
-    pub(super) fn stored_sessions(&self) -> usize {
-        self.sessions()
-            .iter()
-            .filter(|session| !session.is_empty())
-            .count()
+        let at_least = |noise: Noise| Noise {
+            sigma: noise.sigma.max(floor),
+            ..noise
+        };
+        let stored = StoredBaseline::from_sessions(
+            &self.values(&self.cell.sessions),
+            self.level_since,
+            floor,
+        )?;
+        Some(stored.with_noise(self.noise.map(at_least)))
     }
 
     /// Values of the run with the fewest, and how many its quantile needs; `None` where they suffice.

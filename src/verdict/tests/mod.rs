@@ -209,6 +209,40 @@ fn a_small_or_old_archive_is_advisory() {
 }
 
 #[test]
+fn noise_sessions_widen_a_stored_verdict_and_never_move_its_centre() {
+    let stored = archive(&vec![vec![4.60, 4.61]; 6]);
+    let mut noise = archive(&vec![vec![5.0, 5.1, 5.2]; 8]);
+    for run in &mut noise {
+        run.session = format!("noise-{}", run.session);
+        run.id = format!("noise-{}", run.id);
+    }
+    let heads: Vec<Run> = (0..3)
+        .map(|i| {
+            let mut head = run("today", 900 + i);
+            for metric in [Metric::Ttft, Metric::Tpot, Metric::E2e] {
+                set(&mut head, metric, 4.61_f64.exp());
+            }
+            head
+        })
+        .collect();
+    let resolvable = |archive: &[Run]| {
+        let got = of(
+            &stored,
+            &heads,
+            archive,
+            &gate(&[("ttft.p95", worse_by(0.5))]),
+        );
+        let found = finding(&got, "ttft.p95").clone();
+        let Some(Change::Ratio { estimate, .. }) = found.change else {
+            panic!("{found:?}");
+        };
+        close(estimate, 0.005_f64.exp_m1());
+        found.evidence.unwrap().resolvable.unwrap()
+    };
+    assert!(resolvable(&noise) > 3.0 * resolvable(&[]));
+}
+
+#[test]
 fn without_an_archive_the_noise_is_assumed_and_looks_come_later() {
     let gate = gate(&[("ttft.p95", worse_by(0.1))]);
     let judged = |pairs: &Pairs| of(&pairs.baseline, &pairs.candidate, &[], &gate);
