@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::judge::Evidence;
 use super::source::{embedded_spec, load_spec, selected};
 use crate::exit::Exit;
+use crate::spec::Spec;
 use crate::summary::{Run, Side};
 
 /// Compare runs from files
@@ -96,22 +97,12 @@ fn judged_by<'a>(evidence: &'a Evidence, args: &CompareArgs, baseline: &'a Run) 
 }
 
 fn evidence(args: &CompareArgs) -> Result<Evidence, Failure> {
-    let mut archive = all(&args.archive)?;
+    let archive = all(&args.archive)?;
     match (&args.first, &args.second) {
         (Some(session), None) if args.candidate.is_empty() => {
-            archive.extend(kept_archive(session)?);
-            let runs = runs_at(session)?;
-            let kept = kept_baseline(session)?;
-            let (baseline, candidate) = if kept.is_empty() {
-                split(runs, session)?
-            } else {
-                (kept, runs)
-            };
-            Ok(Evidence {
-                baseline,
-                candidate,
-                archive,
-            })
+            let mut evidence = of_session(session)?;
+            evidence.archive.splice(0..0, archive);
+            Ok(evidence)
         }
         (Some(base), Some(candidate)) => Ok(Evidence {
             baseline: runs_at(base)?,
@@ -123,6 +114,30 @@ fn evidence(args: &CompareArgs) -> Result<Evidence, Failure> {
             candidate: all(&args.candidate)?,
             archive,
         }),
+    }
+}
+
+/// Both sides of an `ab` or `gate` session, with the runs that its noise was learnt from.
+pub(super) fn of_session(session: &Path) -> Result<Evidence, Failure> {
+    let runs = runs_at(session)?;
+    let kept = kept_baseline(session)?;
+    let (baseline, candidate) = if kept.is_empty() {
+        split(runs, session)?
+    } else {
+        (kept, runs)
+    };
+    Ok(Evidence {
+        baseline,
+        candidate,
+        archive: kept_archive(session)?,
+    })
+}
+
+/// The spec that judged a session: its candidate's.
+pub(super) fn judging_spec(evidence: &Evidence, context: &Context) -> Result<Spec, Failure> {
+    match evidence.candidate.first().or(evidence.baseline.first()) {
+        Some(run) => embedded_spec(&run.spec, context),
+        None => Err(Failure::usage("there is no run in the session")),
     }
 }
 

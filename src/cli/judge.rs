@@ -43,12 +43,17 @@ impl Evidence {
 
     /// Judges by the gate of this spec.
     pub(super) fn judge(&self, spec: &Spec) -> Judgement {
-        let sides = Sides {
+        let comparison = compare(&self.sides(), &spec.gate, &spec.under_test);
+        judge(&comparison, &spec.gate)
+    }
+
+    /// What is compared.
+    pub(super) fn sides(&self) -> Sides<'_> {
+        Sides {
             baseline: &self.baseline,
             candidate: &self.candidate,
             archive: &self.archive,
-        };
-        judge(&compare(&sides, &spec.gate, &spec.under_test), &spec.gate)
+        }
     }
 
     /// Writes `report.md` and `report.json` into the folder, if there is one, and prints the

@@ -8,6 +8,7 @@ mod compare;
 mod context;
 mod demo;
 mod doctor;
+mod explain;
 mod failure;
 mod gate;
 mod interrupt;
@@ -70,6 +71,7 @@ enum Command {
     Ab(ab::AbArgs),
     Gate(gate::GateArgs),
     Compare(compare::CompareArgs),
+    Explain(explain::ExplainArgs),
     Report(report::ReportArgs),
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
@@ -133,6 +135,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Ab(args) => ab::run(args, context, &interrupt).await,
         Command::Gate(args) => gate::run(args, context, &interrupt).await,
         Command::Compare(args) => compare::run(&args, context),
+        Command::Explain(args) => explain::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Baseline(command) => baseline::run(command, context),
         Command::Sim(args) => {

@@ -12,6 +12,7 @@ mod conditions;
 pub mod doctor;
 mod engine;
 mod escape;
+pub mod explain;
 mod fit;
 pub mod forecast;
 mod headline;

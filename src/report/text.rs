@@ -125,21 +125,21 @@ pub fn plain(lines: &[Line]) -> String {
 }
 
 #[derive(Debug, Default)]
-struct Page {
-    lines: Vec<Line>,
+pub(super) struct Page {
+    pub(super) lines: Vec<Line>,
 }
 
 impl Page {
-    fn line(&mut self, tone: Tone, text: String) {
+    pub(super) fn line(&mut self, tone: Tone, text: String) {
         self.lines.push(Line { tone, text });
     }
 
-    fn item(&mut self, tone: Tone, text: &Text) {
+    pub(super) fn item(&mut self, tone: Tone, text: &Text) {
         self.line(tone, format!("  {}", text.plain()));
     }
 
     /// One empty line, never two.
-    fn gap(&mut self) {
+    pub(super) fn gap(&mut self) {
         if self.lines.last().is_some_and(|line| !line.text.is_empty()) {
             self.line(Tone::Neutral, String::new());
         }
@@ -280,7 +280,7 @@ impl Page {
     }
 
     /// The header is faint; a row never wraps, so rows are lines.
-    fn table(&mut self, table: &Table, tone: impl Fn(usize) -> Tone) {
+    pub(super) fn table(&mut self, table: &Table, tone: impl Fn(usize) -> Tone) {
         for (i, line) in table.lines().enumerate() {
             let tone = i.checked_sub(1).map_or(Tone::Faint, &tone);
             self.line(tone, format!("  {}", line.trim_end()));
@@ -288,7 +288,8 @@ impl Page {
     }
 }
 
-fn table<const N: usize>(header: [&str; N], right: &[usize]) -> Table {
+/// An empty table; the columns `right` are aligned to the right.
+pub(super) fn table<const N: usize>(header: [&str; N], right: &[usize]) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)

@@ -5,6 +5,8 @@
 //! repeats the next look needs. A live comparison calls it after every look and stops when it says
 //! so; the same files give the identical judgement offline, years later.
 
+mod explain;
+mod explanation;
 mod finding;
 pub mod forecast;
 mod hypothesis;
@@ -21,6 +23,8 @@ mod shift;
 mod tests;
 
 pub use crate::compare::PinDifference;
+pub use explain::explain;
+pub use explanation::{Decided, Explanation, LookAhead, LookTaken, NoiseOfRun, Repeat, Tail};
 pub use model::{
     Advice, CellState, Change, Design, Evidence, Finding, Headline, Judgement, NextLook, Reading,
     Reason, UniformShift, Verdict,

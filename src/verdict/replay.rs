@@ -24,6 +24,17 @@ pub(super) struct Replay {
     pub(super) variance_ratio: Option<f64>,
     /// One per hypothesis.
     pub(super) results: Vec<Result>,
+    /// Every look taken, in order.
+    pub(super) history: Vec<Taken>,
+}
+
+/// What one look saw.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) planned: PlannedLook,
+    pub(super) noisy: bool,
+    /// One per hypothesis.
+    pub(super) results: Vec<Result>,
 }
 
 /// What became of one hypothesis.
@@ -62,6 +73,7 @@ pub(super) fn replay(
             };
             hypotheses.len()
         ],
+        history: Vec::new(),
     };
     while let Some(look) = replay
         .next
@@ -141,6 +153,11 @@ fn take(
             adjusted: sequential.adjusted()[i],
         };
     }
+    replay.history.push(Taken {
+        planned: look,
+        noisy,
+        results: replay.results.clone(),
+    });
 }
 
 impl Result {

@@ -57,6 +57,28 @@ fn a_slower_candidate_is_a_regression() {
     let report = json(&project.sessions()[0].join("report.json"));
     assert_eq!(report["verdict"], "regression");
     assert_eq!(report["pins"][0]["pin"], "engine.args");
+
+    let folder = project.sessions().remove(0);
+    let session = folder.display().to_string();
+    let newest = folder.file_name().unwrap().to_str().unwrap();
+    let why = project
+        .run(&["explain", "steady/e2e.p50"])
+        .exits(0)
+        .shows("steady/e2e.p50: regressed")
+        .shows("assumed, for no archived session holds the cell");
+    assert!(why.err.contains(newest), "{}", why.err);
+    let json = project
+        .run(&["explain", "steady/e2e.p50", &session, "--json"])
+        .exits(0);
+    let explained: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!(explained[0]["looks"][0]["decided"], "regressed");
+    assert_eq!(explained[0]["repeats"].as_array().unwrap().len(), 5);
+    let unknown = project.run(&["explain", "steady/e2e.p5"]).exits(2);
+    assert!(
+        unknown.err.contains("did you mean `steady/e2e.p50`?"),
+        "{}",
+        unknown.err
+    );
 }
 
 #[test]

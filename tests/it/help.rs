@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 15] = [
+const COMMANDS: [&[&str]; 16] = [
     &[],
     &["demo"],
     &["check"],
@@ -12,6 +12,7 @@ const COMMANDS: [&[&str]; 15] = [
     &["ab"],
     &["gate"],
     &["compare"],
+    &["explain"],
     &["report"],
     &["baseline"],
     &["baseline", "promote"],

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod doctor;
+mod explain;
 mod fixture;
 mod hostile;
 mod single;

@@ -106,9 +106,8 @@ fn fixed(repeats: u32) -> PlannedLook {
 fn scale(hypothesis: &Hypothesis<'_>) -> Scale {
     match hypothesis.limit {
         Limit::WorseBy { .. } => Scale::Ratio,
-        Limit::WorseByPoints(_) => Scale::Points,
         Limit::AtMost(_) | Limit::AtLeast(_) if hypothesis.is_log() => Scale::Ratio,
-        Limit::AtMost(_) | Limit::AtLeast(_) => Scale::Points,
+        Limit::WorseByPoints(_) | Limit::AtMost(_) | Limit::AtLeast(_) => Scale::Points,
     }
 }
 

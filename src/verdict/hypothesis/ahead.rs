@@ -2,11 +2,12 @@
 
 use super::look::{RARE, resolve};
 use super::{Hypothesis, PointsTolerance, Test};
-use crate::metric::{Direction, Metric};
+use crate::metric::Metric;
 use crate::stats::mean;
 use crate::stats::noise::Noise;
 use crate::stats::proportion::{Count, Share, effective_share, newcombe, overdispersion, wilson};
 use crate::stats::sequential::{ALPHA, PlannedLook};
+use crate::verdict::finding::worse;
 
 impl Hypothesis<'_> {
     /// Whether the baseline has no run at all.
@@ -81,10 +82,9 @@ impl Hypothesis<'_> {
     /// A difference on the scale of the test as people read it: a fraction of the baseline's value
     /// that it is worse by, or a difference of proportions.
     pub(in crate::verdict) fn as_change(&self, y: f64) -> f64 {
-        match (self.test, self.metric().direction()) {
-            (Test::Ratio { .. }, Direction::LowerIsBetter) => y.exp_m1(),
-            (Test::Ratio { .. }, Direction::HigherIsBetter) => -(-y).exp_m1(),
-            _ => y,
+        match self.test {
+            Test::Ratio { .. } => worse(self.metric().direction(), y),
+            Test::Points { .. } | Test::Limit { .. } | Test::ShareLimit { .. } => y,
         }
     }
 

@@ -221,6 +221,18 @@ impl Hypothesis<'_> {
         })
     }
 
+    /// Smallest tolerance that a look of so many pairs resolves, shown beside a look whose scatter
+    /// stays as `look` has it; `None` of limits.
+    pub(in crate::verdict) fn resolvable_at(
+        &self,
+        planned: PlannedLook,
+        look: &Look,
+    ) -> Option<f64> {
+        self.test
+            .is_relative()
+            .then(|| look.smallest_resolvable(planned.pass, DEMOTION_POWER))
+    }
+
     /// The trade, where there is one.
     pub(in crate::verdict) fn trade(&self) -> Option<&Trade> {
         Some(self.trade.as_ref()?.trade)
