@@ -3,6 +3,7 @@
 mod ab;
 mod archived;
 mod baseline;
+mod calibrate;
 mod check;
 mod compare;
 mod context;
@@ -75,6 +76,7 @@ enum Command {
     Report(report::ReportArgs),
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
+    Calibrate(calibrate::CalibrateArgs),
     Sim(sim::SimArgs),
 }
 
@@ -138,6 +140,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Explain(args) => explain::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Baseline(command) => baseline::run(command, context),
+        Command::Calibrate(args) => calibrate::run(&args, context, &interrupt),
         Command::Sim(args) => {
             let stop = interrupt.wait();
             match sim::run(args, &mut *context.out, stop).await {

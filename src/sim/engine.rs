@@ -10,10 +10,12 @@
 
 use std::collections::VecDeque;
 
-use super::kv::{BlockId, Kv, block_hashes};
+use super::kv::Kv;
+use super::machine::{Machine, Pace};
 use super::noise::Noise;
 use super::options::Slower;
 use super::profile::{Constants, StepCost};
+use super::sequence::Sequence;
 use crate::unit::Nanos;
 
 /// A request as the engine sees it.
@@ -23,6 +25,9 @@ pub struct Job {
     pub id: u64,
     /// When it was accepted; no step that starts earlier contains it.
     pub arrival: Nanos,
+    /// The name of the run that it belongs to; empty where none is known. Machines have a speed for
+    /// each run.
+    pub run: String,
     /// The token ids of the prompt, at least one.
     pub prompt: Vec<u32>,
     /// The token ids that it will generate, at least one.
@@ -84,57 +89,6 @@ pub struct Step {
     pub emissions: Vec<Emission>,
 }
 
-#[derive(Debug)]
-struct Sequence {
-    id: u64,
-    arrival: Nanos,
-    /// Prompt and output.
-    tokens: Vec<u32>,
-    prompt_len: usize,
-    /// Keys of the full blocks of `tokens`.
-    hashes: Vec<u64>,
-    emitted: usize,
-    last_emission: Option<Nanos>,
-    /// Tokens whose keys and values lie in `blocks`.
-    computed: usize,
-    /// Tokens that the current step computes.
-    scheduled: usize,
-    blocks: Vec<BlockId>,
-    admitted: bool,
-    facts: Facts,
-}
-
-impl Sequence {
-    fn new(job: Job, block_size: usize) -> Self {
-        let prompt_len = job.prompt.len();
-        let mut tokens = job.prompt;
-        tokens.extend(job.output);
-        Self {
-            id: job.id,
-            arrival: job.arrival,
-            hashes: block_hashes(&tokens, block_size),
-            tokens,
-            prompt_len,
-            emitted: 0,
-            last_emission: None,
-            computed: 0,
-            scheduled: 0,
-            blocks: Vec::new(),
-            admitted: false,
-            facts: Facts::default(),
-        }
-    }
-
-    /// Tokens that exist so far: the prompt and what was generated.
-    fn known(&self) -> usize {
-        self.prompt_len + self.emitted
-    }
-
-    fn is_decode(&self) -> bool {
-        self.emitted > 0 && self.scheduled == 1
-    }
-}
-
 /// The engine: a queue, running sequences and a KV cache.
 #[derive(Debug)]
 pub struct Engine {
@@ -142,6 +96,7 @@ pub struct Engine {
     slower: Slower,
     kv: Kv,
     noise: Noise,
+    pace: Pace,
     /// In order of arrival.
     waiting: VecDeque<Sequence>,
     /// In order of arrival.
@@ -152,12 +107,13 @@ pub struct Engine {
 
 impl Engine {
     /// An idle engine at time zero. The seed chooses the path of the noise and nothing else.
-    pub fn new(constants: Constants, slower: Slower, seed: u64) -> Self {
+    pub fn new(constants: Constants, slower: Slower, machine: Machine, seed: u64) -> Self {
         Self {
             constants,
             slower,
             kv: Kv::new(constants.kv_blocks),
-            noise: Noise::new(constants.noise, seed),
+            noise: Noise::new(machine.level(constants.noise), seed),
+            pace: Pace::new(machine, seed),
             waiting: VecDeque::new(),
             running: Vec::new(),
             now: Nanos::ZERO,
@@ -166,6 +122,7 @@ impl Engine {
 
     /// Queues a job. Its prompt and output together must fit the KV cache.
     pub fn submit(&mut self, job: Job) {
+        self.pace.see(&job.run);
         self.enqueue(Sequence::new(job, self.constants.block_size));
     }
 
@@ -249,7 +206,7 @@ impl Engine {
             step.kv_tokens += sequence.computed + sequence.scheduled;
         }
         let ideal = step_time(&self.constants.cost, self.slower, &step);
-        step.end = step.start + self.noise.apply(ideal);
+        step.end = step.start + self.noise.apply(self.pace.apply(ideal, step.start));
         self.now = step.end;
         self.finish(&mut step);
         Some(step)
@@ -262,7 +219,7 @@ impl Engine {
         while at < self.running.len() && left > 0 {
             let sequence = &mut self.running[at];
             let wanted = (sequence.known() - sequence.computed).min(left);
-            if grow(&mut self.kv, sequence, wanted, self.constants.block_size) {
+            if sequence.grow(&mut self.kv, wanted, self.constants.block_size) {
                 sequence.scheduled = wanted;
                 left -= wanted;
                 at += 1;
@@ -301,7 +258,7 @@ impl Engine {
             next.blocks = self.kv.share(&next.hashes[..full.min(next.hashes.len())]);
             next.computed = next.blocks.len() * block_size;
             let wanted = (next.known() - next.computed).min(left);
-            if !grow(&mut self.kv, &mut next, wanted, block_size) {
+            if !next.grow(&mut self.kv, wanted, block_size) {
                 self.kv.release(&mut next.blocks);
                 next.computed = 0;
                 self.waiting.push_front(next);
@@ -356,19 +313,6 @@ impl Engine {
             !last
         });
     }
-}
-
-/// Takes the blocks that `more` tokens of a sequence need, or none of them.
-fn grow(kv: &mut Kv, sequence: &mut Sequence, more: usize, block_size: usize) -> bool {
-    let needed = (sequence.computed + more).div_ceil(block_size);
-    let missing = needed.saturating_sub(sequence.blocks.len());
-    if missing > kv.available() {
-        return false;
-    }
-    sequence
-        .blocks
-        .extend(std::iter::from_fn(|| kv.take()).take(missing));
-    true
 }
 
 /// The time of a step without noise: base + decoding sequences + prefill tokens + KV tokens.

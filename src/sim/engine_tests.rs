@@ -18,7 +18,7 @@ const TEST: Constants = Constants {
 };
 
 fn engine(constants: Constants) -> Engine {
-    Engine::new(constants, Slower::default(), 0)
+    Engine::new(constants, Slower::default(), Machine::default(), 0)
 }
 
 /// A job whose prompt shares no token with that of another id.
@@ -27,6 +27,7 @@ fn job(id: u64, arrival_us: u64, prompt: u32, output: u32) -> Job {
     Job {
         id,
         arrival: Nanos::new(arrival_us * 1000),
+        run: String::new(),
         prompt: (first..first + prompt).collect(),
         output: (first + 50_000..first + 50_000 + output).collect(),
     }
@@ -51,7 +52,7 @@ fn ends(steps: &[Step], id: u64) -> Vec<Nanos> {
 #[test]
 fn a_frozen_engine_does_nothing_for_a_while_and_then_goes_on() {
     let ends = |freeze: Option<u64>| {
-        let mut engine = Engine::new(TEST, Slower::default(), 0);
+        let mut engine = Engine::new(TEST, Slower::default(), Machine::default(), 0);
         engine.submit(job(1, 0, 10, 3));
         let first = engine.step().unwrap().end;
         if let Some(millis) = freeze {
@@ -262,7 +263,7 @@ fn a_cancelled_job_leaves_at_once() {
 #[test]
 fn slower_prefill_moves_the_first_token_only_and_slower_decode_the_others() {
     let times = |slower: Slower| {
-        let mut engine = Engine::new(TEST, slower, 0);
+        let mut engine = Engine::new(TEST, slower, Machine::default(), 0);
         engine.submit(job(1, 0, 100, 3));
         let ends = ends(&run(&mut engine), 1);
         [ends[0], ends[1].since(ends[0]), ends[2].since(ends[1])].map(Nanos::get)
@@ -318,7 +319,7 @@ fn the_seed_changes_the_time_of_steps_and_not_their_order() {
         ..TEST
     };
     let serve = |seed| {
-        let mut engine = Engine::new(constants, Slower::default(), seed);
+        let mut engine = Engine::new(constants, Slower::default(), Machine::default(), seed);
         for id in 0..20 {
             engine.submit(job(id, 0, 50, 20));
         }
@@ -364,4 +365,31 @@ proptest! {
         }
         prop_assert!(engine.kv_usage().abs() < 1e-12);
     }
+}
+
+#[test]
+fn the_machine_makes_a_run_slower_and_drifts_from_the_start_on() {
+    let machine = Machine {
+        run_outliers: 1.0,
+        drift_per_min: 1.0,
+        ..Machine::default()
+    };
+    let mut engine = Engine::new(TEST, Slower::default(), machine, 0);
+    // How much longer a step takes than the 400.1 µs of its formula.
+    let mut slower = |id, second: u64, run: &str| {
+        engine.submit(Job {
+            run: run.to_owned(),
+            ..job(id, second * 1_000_000, 100, 1)
+        });
+        let step = engine.step().unwrap();
+        step.end.since(step.start).as_secs_f64() / 400.1e-6
+    };
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-4, "{a} {b}");
+    close(slower(1, 0, ""), 1.0);
+    let first = slower(2, 0, "a");
+    assert!((1.0499..1.26).contains(&first), "{first}");
+    close(slower(3, 60, "a"), 2.0 * first);
+    let second = slower(4, 120, "b") / 4.0;
+    assert!((1.0499..1.26).contains(&second), "{second}");
+    assert!((second - first).abs() > 1e-3, "{second} {first}");
 }

@@ -89,6 +89,7 @@ impl Exchange {
         let job = Job {
             id: number,
             arrival: self.accepted,
+            run: run_of(self.id()).to_owned(),
             prompt,
             output,
         };
@@ -177,6 +178,27 @@ impl Drop for Exchange {
     }
 }
 
+/// The run that a request names: `1f3a` of `infergate-1f3a-steady-m-7`. Empty of other clients' ids.
+fn run_of(id: &str) -> &str {
+    id.strip_prefix("infergate-")
+        .and_then(|rest| rest.split_once('-'))
+        .map_or("", |(run, _)| run)
+}
+
 const fn micros(span: Nanos) -> u64 {
     span.get() / 1000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run_of;
+
+    #[test]
+    fn a_request_names_its_run_unless_another_client_sent_it() {
+        assert_eq!(run_of("infergate-1f3a-steady-m-7"), "1f3a");
+        assert_eq!(run_of("infergate-1f3a-two-words@8-w-0"), "1f3a");
+        for other in ["sim-3", "infergate-x", "", "cmpl-1f3a-steady-m-7"] {
+            assert_eq!(run_of(other), "", "{other}");
+        }
+    }
 }

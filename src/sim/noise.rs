@@ -34,27 +34,27 @@ impl Noise {
         if self.level == NoiseLevel::NONE {
             return ideal;
         }
-        self.drift = PHI * self.drift + self.level.drift * self.normal();
-        let jitter = self.level.jitter * self.normal();
+        self.drift = PHI * self.drift + self.level.drift * normal(&mut self.rng);
+        let jitter = self.level.jitter * normal(&mut self.rng);
         let mut secs = ideal.as_secs_f64() * libm::exp(self.drift + jitter);
         // At most one stall a step: a step is far shorter than the time between stalls.
         let stalls = self.rng.random::<f64>() < self.level.stalls_per_s * secs;
         if stalls {
-            secs += STALL_LEAST_S - STALL_MEAN_MORE_S * libm::log(self.open01());
+            secs += STALL_LEAST_S - STALL_MEAN_MORE_S * libm::log(open01(&mut self.rng));
         }
         Nanos::try_from_secs_f64(secs).unwrap_or(ideal)
     }
+}
 
-    /// Uniform in (0, 1].
-    fn open01(&mut self) -> f64 {
-        1.0 - self.rng.random::<f64>()
-    }
+/// Uniform in (0, 1].
+fn open01(rng: &mut ChaCha8Rng) -> f64 {
+    1.0 - rng.random::<f64>()
+}
 
-    /// Standard normal, by Box and Muller (1958).
-    fn normal(&mut self) -> f64 {
-        let radius = libm::sqrt(-2.0 * libm::log(self.open01()));
-        radius * libm::cos(std::f64::consts::TAU * self.rng.random::<f64>())
-    }
+/// Standard normal, by Box and Muller (1958).
+pub(super) fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(open01(rng)));
+    radius * libm::cos(std::f64::consts::TAU * rng.random::<f64>())
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@ use std::fmt;
 use std::num::NonZeroU32;
 
 use super::SimError;
+use super::engine::Engine;
 use super::fault::Faults;
+use super::machine::Machine;
 use super::profile::{PROFILES, Profile};
 use crate::diag::suggest;
 use crate::unit::Share;
@@ -66,9 +68,10 @@ impl Default for Shape {
 
 /// All that decides how an embedded engine behaves.
 ///
-/// Displays as the words that make it, in a fixed order, without what is not changed and without
-/// the seed, which only chooses between equivalent paths of noise: `demo --slower-prefill 30%`.
-/// That text is the engine's arguments in provenance.
+/// Displays as the words that make it, in a fixed order, without what is not changed, without the
+/// seed, which only chooses between equivalent paths of noise, and without the machine, which no
+/// real engine states as its arguments either: `demo --slower-prefill 30%`. That text is the
+/// engine's arguments in provenance, by which two engines are told apart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimOptions {
     /// The engine.
@@ -83,6 +86,8 @@ pub struct SimOptions {
     pub shape: Shape,
     /// What goes wrong.
     pub faults: Faults,
+    /// What the machine under it does.
+    pub machine: Machine,
 }
 
 impl SimOptions {
@@ -95,6 +100,7 @@ impl SimOptions {
             slower: Slower::default(),
             shape: Shape::default(),
             faults: Faults::default(),
+            machine: Machine::default(),
         }
     }
 
@@ -110,6 +116,7 @@ impl SimOptions {
 
     /// Refuses what a profile without an engine cannot do: be slower, queue or stall.
     pub fn check(&self) -> Result<(), SimError> {
+        let machine = &self.machine;
         let needs_engine = [
             ("--slower-prefill", self.slower.prefill > 0.0),
             ("--slower-decode", self.slower.decode > 0.0),
@@ -117,6 +124,11 @@ impl SimOptions {
             ("--queue-limit", self.faults.queue_limit.is_some()),
             ("--stall-share", self.faults.shares.stall() > 0.0),
             ("--freeze-after", self.faults.freeze_after.is_some()),
+            ("--step-noise", machine.step_noise.is_some()),
+            ("--stalls", machine.stalls_per_s.is_some()),
+            ("--run-noise", machine.run_noise > 0.0),
+            ("--run-outliers", machine.run_outliers > 0.0),
+            ("--drift", machine.drift_per_min != 0.0),
         ];
         match needs_engine.iter().find(|(_, wanted)| *wanted) {
             Some((flag, _)) if self.profile.constants.is_none() => Err(SimError::NoEngine {
@@ -125,6 +137,13 @@ impl SimOptions {
             }),
             _ => Ok(()),
         }
+    }
+
+    /// The engine's model, which knows no clock: what the server runs against the real one, and what
+    /// can be run as well in virtual time. `None` where the profile answers at once.
+    pub fn engine(&self) -> Option<Engine> {
+        let constants = self.profile.constants?;
+        Some(Engine::new(constants, self.slower, self.machine, self.seed))
     }
 
     /// The model name that is served.

@@ -23,7 +23,6 @@ use super::SimError;
 use super::api::{self, ApiError, Kind};
 use super::clock::Clock;
 use super::driver::Driver;
-use super::engine::Engine;
 use super::fault::DieAfter;
 use super::generate::generate;
 use super::metrics::Metrics;
@@ -150,10 +149,9 @@ impl Server {
                 }
             })?;
         let metrics = Arc::new(Mutex::new(Metrics::default()));
-        let driver = match options.sim.profile.constants {
+        let driver = match options.sim.engine() {
             None => None,
-            Some(constants) => {
-                let engine = Engine::new(constants, options.sim.slower, options.sim.seed);
+            Some(engine) => {
                 let driver =
                     Driver::start(engine, &options.sim.faults, clock, Arc::clone(&metrics));
                 Some(driver.map_err(|source| SimError::Thread { source })?)

@@ -11,6 +11,10 @@
 //! | [`order`] | how far does the sample support a percentile? |
 //! | [`histogram`] | a distribution that merges and fits in a file |
 //! | [`mser`] | was the warm-up long enough? |
+//! | [`effective_sample`] | how many independent values is a series worth? |
+//! | [`trend`] | does a series creep up? |
+//! | [`change_point`] | where did the level of a series change? |
+//! | [`knee`] | at which load does a server give nearly its best? |
 //! | [`student`] | Student's t and the normal distribution |
 //! | [`noise`] | how much do two runs of the same thing differ? |
 //! | [`moderated`] | one look at paired differences, with that noise as prior |
@@ -19,7 +23,10 @@
 //! | [`multiple`] | many tests at once |
 //! | [`sequential`] | look after look: regression, pass, or one more look |
 
+pub mod change_point;
+pub mod effective_sample;
 pub mod histogram;
+pub mod knee;
 pub mod moderated;
 pub mod mser;
 pub mod multiple;
@@ -32,6 +39,7 @@ pub mod sequential;
 pub mod stored;
 pub mod student;
 pub mod sum;
+pub mod trend;
 
 /// Arithmetic mean; `None` of nothing. `mean(&[1.0, 2.0, 6.0])` is 3.
 pub fn mean(values: &[f64]) -> Option<f64> {
@@ -57,6 +65,9 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_unstable_by(f64::total_cmp);
     quantile::quantile(&values, 0.5)
 }
+
+#[cfg(test)]
+mod reference_tests;
 
 #[cfg(test)]
 pub(crate) mod tests {

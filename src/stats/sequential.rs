@@ -1,5 +1,6 @@
 //! Look after look: a regression, a pass, or one look more.
 
+use super::moderated::Look;
 use super::multiple::holm;
 
 /// Error that the family of all gates may make in claiming regressions, and each gate in passing.
@@ -100,6 +101,18 @@ pub struct Outlook {
     pub p_within: f64,
 }
 
+impl Outlook {
+    /// What a look says against its tolerance, in the same unit.
+    pub const fn of(look: &Look, tolerance: f64) -> Self {
+        Self {
+            estimate: look.estimate,
+            tolerance,
+            p_worse: look.p_worse,
+            p_within: look.p_within,
+        }
+    }
+}
+
 /// What has been decided about one hypothesis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
@@ -131,6 +144,11 @@ impl Sequential {
             adjusted: vec![1.0; hypotheses],
             decisions: vec![Decision::Open; hypotheses],
         }
+    }
+
+    /// The planned looks.
+    pub const fn design(&self) -> &Design {
+        &self.design
     }
 
     /// The look to take next; `None` after the last one.
@@ -195,7 +213,7 @@ impl Sequential {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::moderated::{Evidence, Look, look};
+    use crate::stats::moderated::{Evidence, look};
     use crate::stats::noise::{LOG_FLOOR, Noise, is_noisy};
     use crate::stats::tests::close;
 
@@ -228,14 +246,7 @@ mod tests {
             let ratios = at(false).map(|look| look.variance / prior.variance);
             let noisy = is_noisy(ratios.into());
             let looks = at(noisy);
-            sequential.take(&looks.map(|look| {
-                Some(Outlook {
-                    estimate: look.estimate,
-                    tolerance,
-                    p_worse: look.p_worse,
-                    p_within: look.p_within,
-                })
-            }));
+            sequential.take(&looks.map(|look| Some(Outlook::of(&look, tolerance))));
             steps.push(Step {
                 looks: looks.into(),
                 noisy,

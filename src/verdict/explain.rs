@@ -2,14 +2,14 @@
 //! repeats would show.
 
 use super::explanation::{Decided, Explanation, LookAhead, LookTaken, Repeat, Tail};
-use super::finding::{self, Context};
+use super::finding::Context;
 use super::hypothesis::{Collapse, Hypothesis, Looked};
 use super::informational;
 use super::model::Finding;
 use super::procedure::Procedure;
 use super::replay::Taken;
 use crate::compare::{Arrangement, ComparedCell, Comparison, Measure, Value};
-use crate::metric::{Cell, Direction, Statistic};
+use crate::metric::{Cell, Statistic};
 use crate::spec::Gate;
 use crate::stats::moderated::{Estimate, Look};
 use crate::stats::order::expected_exceedances;
@@ -100,7 +100,6 @@ fn of(
     finding: Finding,
     looks: Vec<LookTaken>,
 ) -> Explanation {
-    let direction = cell.cell.metric.metric().direction();
     let shown = hypothesis.and_then(|hypothesis| context.look_now(hypothesis));
     let ratio = hypothesis.is_none_or(Hypothesis::is_log);
     let family = procedure.family.len() as u32;
@@ -109,13 +108,10 @@ fn of(
         family,
         noise: hypothesis.and_then(|hypothesis| hypothesis.noise_of_run(procedure.kept().len())),
         tolerance: hypothesis.zip(shown).and_then(|(hypothesis, shown)| {
-            hypothesis.test.is_relative().then(|| {
-                if ratio {
-                    finding::worse(direction, shown.tolerance)
-                } else {
-                    shown.tolerance
-                }
-            })
+            hypothesis
+                .test
+                .is_relative()
+                .then(|| hypothesis.as_change(shown.tolerance))
         }),
         tail: tail(cell),
         repeats: repeats(procedure, cell, ratio),
@@ -274,19 +270,11 @@ fn ahead(
             };
             LookAhead {
                 repeats: more,
-                resolvable: hypothesis.resolvable_at(planned, &look).map(|smallest| {
-                    if hypothesis.is_log() {
-                        finding::worse(direction_of(hypothesis), smallest)
-                    } else {
-                        smallest
-                    }
-                }),
+                resolvable: hypothesis
+                    .resolvable_at(planned, &look)
+                    .map(|smallest| hypothesis.as_change(smallest)),
                 would,
             }
         })
         .collect()
-}
-
-const fn direction_of(hypothesis: &Hypothesis<'_>) -> Direction {
-    hypothesis.cell.cell.metric.metric().direction()
 }

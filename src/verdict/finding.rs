@@ -348,15 +348,6 @@ pub(super) fn evidence(hypothesis: &Hypothesis<'_>, looked: &Looked, adjusted: f
     }
 }
 
-/// A difference of logarithms in the worse direction as the ratio that people type: 10 % more time,
-/// or 10 % less throughput.
-pub(super) fn worse(direction: Direction, y: f64) -> f64 {
-    match direction {
-        Direction::LowerIsBetter => y.exp_m1(),
-        Direction::HigherIsBetter => -(-y).exp_m1(),
-    }
-}
-
 /// A side in one number; `None` where none of its runs has the cell.
 pub(super) fn reading(cell: &ComparedCell, side: &[Measure]) -> Option<Reading> {
     let usable: Vec<&Measure> = side.iter().filter(|measure| measure.is_usable()).collect();

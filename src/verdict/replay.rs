@@ -127,12 +127,7 @@ fn take(
             looked.map(
                 |Looked {
                      look, tolerance, ..
-                 }| Outlook {
-                    estimate: look.estimate,
-                    tolerance,
-                    p_worse: look.p_worse,
-                    p_within: look.p_within,
-                },
+                 }| Outlook::of(&look, tolerance),
             )
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use crate::support::Project;
 
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: &[&[&str]] = &[
     &[],
     &["demo"],
     &["check"],
@@ -18,6 +18,7 @@ const COMMANDS: [&[&str]; 16] = [
     &["baseline", "promote"],
     &["baseline", "list"],
     &["baseline", "show"],
+    &["calibrate"],
     &["sim"],
 ];
 

@@ -5,9 +5,8 @@ use crate::diag::Source;
 use crate::metric::Quantile;
 use crate::plan::{Phase, Plan};
 use crate::sample::{Outcome, RequestRecord, StageEnd, StageObservation, TokenSource};
-use crate::sim::engine::{Engine, Job};
-use crate::sim::options::Slower;
-use crate::sim::profile::Profile;
+use crate::sim::SimOptions;
+use crate::sim::engine::Job;
 use crate::summary::{Saturation, StageContext, StageSummary, summarise_stage};
 use crate::unit::Nanos;
 
@@ -29,8 +28,9 @@ fn plan(seed: u32, rate: u32) -> Plan {
 
 /// The demo's stage as the engine of this seed would serve it.
 fn serve(plan: &Plan, seed: u64) -> StageSummary {
-    let constants = Profile::find("demo").unwrap().constants.unwrap();
-    let mut engine = Engine::new(constants, Slower::default(), seed);
+    let mut options = SimOptions::named("demo").unwrap();
+    options.seed = seed;
+    let mut engine = options.engine().unwrap();
     let planned = &plan.stages()[0];
     let schedule = planned.schedule.as_ref().unwrap();
     let numbered = |phase, instants: &[Nanos]| {
@@ -46,6 +46,7 @@ fn serve(plan: &Plan, seed: u64) -> StageSummary {
         engine.submit(Job {
             id: id as u64,
             arrival: *at,
+            run: String::new(),
             prompt: (first..first + request.input_tokens).collect(),
             output: (first + 5000..first + 5000 + request.output_tokens).collect(),
         });

@@ -2,14 +2,33 @@
 
 use super::look::{RARE, resolve};
 use super::{Hypothesis, PointsTolerance, Test};
-use crate::metric::Metric;
+use crate::metric::{Direction, Metric};
 use crate::stats::mean;
 use crate::stats::noise::Noise;
 use crate::stats::proportion::{Count, Share, effective_share, newcombe, overdispersion, wilson};
 use crate::stats::sequential::{ALPHA, PlannedLook};
-use crate::verdict::finding::worse;
+use crate::verdict::explanation::NoiseOfRun;
 
 impl Hypothesis<'_> {
+    /// The noise that a look of `k` repeats starts from; `None` where the test needs none.
+    pub(in crate::verdict) fn noise_of_run(&self, k: usize) -> Option<NoiseOfRun> {
+        if matches!(self.test, Test::ShareLimit { .. }) {
+            return None;
+        }
+        let Noise { sigma, df } = self.noise_at(k)?;
+        let known = if self.noise.is_some() {
+            self.values(&self.cell.noise)
+        } else {
+            Vec::new()
+        };
+        Some(NoiseOfRun {
+            sigma,
+            df,
+            sessions: known.iter().filter(|runs| !runs.is_empty()).count() as u32,
+            runs: known.iter().map(Vec::len).sum::<usize>() as u32,
+        })
+    }
+
     /// Whether the baseline has no run at all.
     pub(in crate::verdict) const fn has_no_runs(&self) -> bool {
         self.baseline.is_empty()
@@ -82,9 +101,10 @@ impl Hypothesis<'_> {
     /// A difference on the scale of the test as people read it: a fraction of the baseline's value
     /// that it is worse by, or a difference of proportions.
     pub(in crate::verdict) fn as_change(&self, y: f64) -> f64 {
-        match self.test {
-            Test::Ratio { .. } => worse(self.metric().direction(), y),
-            Test::Points { .. } | Test::Limit { .. } | Test::ShareLimit { .. } => y,
+        match (self.test, self.metric().direction()) {
+            (Test::Ratio { .. }, Direction::LowerIsBetter) => y.exp_m1(),
+            (Test::Ratio { .. }, Direction::HigherIsBetter) => -(-y).exp_m1(),
+            _ => y,
         }
     }
 

@@ -1,6 +1,5 @@
 //! One gated cell as a hypothesis: its values, its noise, and what a look at them says.
 
-use super::explanation::NoiseOfRun;
 use crate::compare::{Arrangement, ComparedCell, Measure, Value};
 use crate::metric::{Kind, Metric, Statistic};
 use crate::spec::Limit;
@@ -14,7 +13,6 @@ use crate::stats::stored::StoredBaseline;
 mod ahead;
 mod collapse;
 mod gain;
-mod limit;
 mod look;
 
 pub(super) use collapse::Collapse;
@@ -145,25 +143,6 @@ impl<'a> Hypothesis<'a> {
     /// What a regression has to be proven against.
     pub(super) const fn evidence(&self) -> Evidence {
         self.evidence
-    }
-
-    /// The noise that a look of `k` repeats starts from; `None` where the test needs none.
-    pub(super) fn noise_of_run(&self, k: usize) -> Option<NoiseOfRun> {
-        if matches!(self.test, Test::ShareLimit { .. }) {
-            return None;
-        }
-        let Noise { sigma, df } = self.noise_at(k)?;
-        let known = if self.noise.is_some() {
-            self.values(&self.cell.noise)
-        } else {
-            Vec::new()
-        };
-        Some(NoiseOfRun {
-            sigma,
-            df,
-            sessions: known.iter().filter(|runs| !runs.is_empty()).count() as u32,
-            runs: known.iter().map(Vec::len).sum::<usize>() as u32,
-        })
     }
 
     /// Whether its noise had to be assumed.
@@ -328,6 +307,36 @@ impl<'a> Hypothesis<'a> {
         };
         let fewest = side.iter().map(|measure| measure.n).min()?;
         (support(fewest, q) != Support::Gates).then(|| (fewest, smallest_gating_sample(q)))
+    }
+
+    /// Plain comparison of one run with a limit: whether it is kept; `None` without a value.
+    pub(super) fn keeps_limit(&self) -> Option<bool> {
+        let measure = self.candidate.first()?;
+        match (self.test, &measure.value) {
+            (Test::Limit { .. } | Test::ShareLimit { .. }, Value::Failed) => Some(false),
+            (Test::Limit { sign, limit }, Value::Measured(value)) => {
+                Some(sign * (value - limit) <= 0.0)
+            }
+            (Test::ShareLimit { limit, of_good }, Value::Measured(_)) => {
+                let bad = measure.bad.and_then(Count::share)?;
+                Some(if of_good { 1.0 - bad } else { bad } <= limit)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the baseline's mean breaks the limit too.
+    pub(super) fn baseline_breaks_limit(&self) -> bool {
+        let worst = |ys: Vec<f64>| mean(&ys);
+        match self.test {
+            Test::Limit { sign, limit } => {
+                worst(self.ys(&self.baseline)).is_some_and(|y| y > sign * limit.ln())
+            }
+            Test::ShareLimit { limit, of_good } => Count::pool(&Self::counts(&self.baseline))
+                .share()
+                .is_some_and(|bad| if of_good { 1.0 - bad } else { bad } > limit),
+            Test::Ratio { .. } | Test::Points { .. } => false,
+        }
     }
 }
 
