@@ -231,13 +231,18 @@ impl Context<'_> {
             Arrangement::Stored => {
                 let sessions = hypothesis.stored_sessions();
                 let age = self.comparison.archive_age_days;
+                let since = if hypothesis.level_changed() {
+                    " since its level changed"
+                } else {
+                    ""
+                };
                 if sessions < FEWEST_SESSIONS {
                     Some(format!(
-                        "the baseline has {sessions} of the {FEWEST_SESSIONS} sessions that a verdict needs"
+                        "the baseline has {sessions} of the {FEWEST_SESSIONS} sessions that a verdict needs{since}"
                     ))
                 } else if sessions < FIRM_SESSIONS {
                     Some(format!(
-                        "the baseline has {sessions} of the {FIRM_SESSIONS} sessions that a firm verdict needs"
+                        "the baseline has {sessions} of the {FIRM_SESSIONS} sessions that a firm verdict needs{since}"
                     ))
                 } else {
                     age.filter(|days| *days > ARCHIVE_DAYS).map(|days| {

@@ -51,7 +51,9 @@ pub fn judge(comparison: &Comparison, gate: &Gate) -> Judgement {
     let mut findings = procedure.gated(&context);
     findings.extend(informational::findings(&context, procedure.kept()));
     let next = next(&procedure);
-    outcome::judgement(&context, gate, findings, next, &procedure.screened)
+    let mut judgement = outcome::judgement(&context, gate, findings, next, &procedure.screened);
+    judgement.caveats.extend(procedure.level_caveats());
+    judgement
 }
 
 /// What the looks depend on.

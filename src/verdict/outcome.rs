@@ -275,10 +275,15 @@ fn advice(context: &Context<'_>, findings: &[Finding], next: NextLook) -> Vec<Ad
     let overloaded = findings
         .iter()
         .any(|finding| finding.gated && finding.reason == Some(Reason::BothOverloaded));
-    let open = findings.iter().any(|finding| {
-        finding.gated
-            && matches!(finding.state, CellState::Suspect | CellState::Inconclusive)
-            && !not_settled(&finding)
+    let undecided = |finding: &&Finding| {
+        finding.gated && matches!(finding.state, CellState::Suspect | CellState::Inconclusive)
+    };
+    let advisory = |finding: &Finding| matches!(finding.reason, Some(Reason::Advisory { .. }));
+    let sessions = context.comparison.arrangement == Arrangement::Stored
+        && findings.iter().filter(undecided).any(advisory);
+    let open = findings.iter().filter(undecided).any(|finding| {
+        !not_settled(&finding)
+            && !(sessions && advisory(finding))
             && finding.reason != Some(Reason::BaselineOverloaded)
     });
     let plain = |text: String| Advice {
@@ -298,6 +303,12 @@ fn advice(context: &Context<'_>, findings: &[Finding], next: NextLook) -> Vec<Ad
         advice.push(Advice {
             text: "let both sides take turns on one machine".to_owned(),
             command: Some("infergate ab SPEC --baseline-url A --candidate-url B".to_owned()),
+        });
+    }
+    if sessions {
+        advice.push(Advice {
+            text: "measure and promote more sessions of the baseline, or let it run beside the candidate with `infergate ab`".to_owned(),
+            command: Some("infergate baseline promote SESSION --reason TEXT".to_owned()),
         });
     }
     if let NextLook::Repeats(repeats) = next {

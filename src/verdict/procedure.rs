@@ -115,6 +115,25 @@ impl<'a> Procedure<'a> {
         &self.screened.kept
     }
 
+    /// Cells whose stored baseline has changed level, in words.
+    pub(super) fn level_caveats(&self) -> Vec<String> {
+        let gated = self.cells.iter().zip(&self.hypotheses);
+        gated
+            .filter(|(cell, _)| cell.gated)
+            .filter_map(|(cell, hypothesis)| {
+                let hypothesis = hypothesis.as_ref()?;
+                hypothesis.level_changed().then(|| {
+                    format!(
+                        "the baseline of `{}` has changed its level: of its {} sessions only the newest {} count",
+                        cell.cell,
+                        cell.sessions.len(),
+                        hypothesis.stored_sessions()
+                    )
+                })
+            })
+            .collect()
+    }
+
     /// The findings of the gated cells, in the order of the spec.
     pub(super) fn gated(&self, context: &Context<'_>) -> Vec<Finding> {
         (0..self.cells.len())

@@ -13,6 +13,7 @@ use crate::stats::stored::StoredBaseline;
 mod ahead;
 mod collapse;
 mod gain;
+mod level;
 mod look;
 
 pub(super) use collapse::Collapse;
@@ -84,6 +85,8 @@ pub(super) struct Hypothesis<'a> {
     candidate: Vec<&'a Measure>,
     /// `None` where there is no archive and noise is assumed.
     noise: Option<Noise>,
+    /// Index of the first stored session since the last change of the baseline's level.
+    level_since: usize,
     /// What widens its tolerance.
     trade: Option<Box<Gain<'a>>>,
 }
@@ -112,10 +115,14 @@ impl<'a> Hypothesis<'a> {
             baseline,
             candidate: pick(&cell.candidate),
             noise: None,
+            level_since: 0,
             trade: None,
         };
         let floor = if hypothesis.is_log() { LOG_FLOOR } else { 0.0 };
         hypothesis.noise = Noise::from_sessions(&hypothesis.values(&cell.noise), floor);
+        if arrangement == Arrangement::Stored {
+            hypothesis.level_since = hypothesis.last_change();
+        }
         hypothesis
     }
 
@@ -281,16 +288,12 @@ impl<'a> Hypothesis<'a> {
             sigma: noise.sigma.max(floor),
             ..noise
         };
-        let stored = StoredBaseline::from_sessions(&self.values(&self.cell.sessions), 0, floor)?;
+        let stored = StoredBaseline::from_sessions(
+            &self.values(&self.cell.sessions),
+            self.level_since,
+            floor,
+        )?;
         Some(stored.with_noise(self.noise.map(at_least)))
-    }
-
-    /// Sessions that hold this cell.
-    pub(super) fn stored_sessions(&self) -> usize {
-        self.values(&self.cell.sessions)
-            .iter()
-            .filter(|session| !session.is_empty())
-            .count()
     }
 
     /// Values of the run with the fewest, and how many its quantile needs; `None` where they suffice.

@@ -98,3 +98,58 @@ fn cells_that_all_move_alike_point_at_the_machine() {
     let prefill = data.shift(Metric::Ttft, &[0.2; 3]);
     assert_eq!(pairs(&prefill, &gate(&GATES)).shift, None);
 }
+
+#[test]
+fn after_a_change_of_level_only_later_sessions_are_the_baseline() {
+    // Ten sessions at 1 s, then 12 % slower ones.
+    let wobble = |i: usize| [0.0, 0.004, -0.003, 0.002, -0.004][i % 5];
+    let history = |later: usize| -> Vec<Run> {
+        let sessions: Vec<Vec<f64>> = (0..10 + later)
+            .map(|i| {
+                let level = if i < 10 { 0.0 } else { 0.12 };
+                vec![
+                    level + wobble(i),
+                    level + wobble(i + 1),
+                    level + wobble(i + 2),
+                ]
+            })
+            .collect();
+        archive(&sessions)
+    };
+    let candidate = |y: f64| -> Vec<Run> {
+        (0..5)
+            .map(|i| {
+                let mut run = run("candidate", 1000 + i);
+                for metric in [Metric::Ttft, Metric::Tpot, Metric::E2e] {
+                    set(&mut run, metric, (y + wobble(i as usize)).exp());
+                }
+                run
+            })
+            .collect()
+    };
+    let gate = gate(&GATES);
+    let judged = |later: usize, y: f64| of(&history(later), &candidate(y), &[], &gate);
+
+    // Against all 16 sessions it would look 8 % slower; it is what the last six are.
+    let firm = judged(6, 0.12);
+    assert_eq!(firm.exit, Exit::Pass, "{firm:?}");
+    assert!(
+        firm.caveats
+            .iter()
+            .any(|caveat| caveat.contains("of its 16 sessions only the newest 6 count")),
+        "{:?}",
+        firm.caveats
+    );
+    let young = judged(4, 0.12);
+    assert_eq!(young.exit, Exit::Undecided);
+    assert!(matches!(
+        &finding(&young, "ttft.p95").reason,
+        Some(Reason::Advisory { what }) if what.contains("4 of the 5 sessions that a firm verdict needs since its level changed")
+    ));
+    assert!(
+        young
+            .advice
+            .iter()
+            .any(|advice| advice.text.contains("promote more sessions"))
+    );
+}
