@@ -14,6 +14,7 @@ mod replicas;
 mod stages;
 mod station;
 mod target;
+mod virtual_time;
 
 pub use error::MeasureError;
 pub use guard::{Ward, guard};
@@ -24,3 +25,4 @@ pub use measure::{Measured, Part, RunName, Sitting};
 pub use merge::{MergeFailure, Shard, merge};
 pub use station::Station;
 pub use target::{RunningTarget, TargetError};
+pub use virtual_time::{VirtualError, VirtualRun, VirtualSitting};

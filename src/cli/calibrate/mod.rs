@@ -28,12 +28,12 @@ pub(super) struct CalibrateArgs {
     #[arg(long, required = true)]
     model: bool,
 
-    #[command(flatten)]
-    of_model: model::ModelArgs,
-
     /// Print what was found as JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    of_model: model::ModelArgs,
 }
 
 pub(super) fn run(
