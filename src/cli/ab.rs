@@ -10,7 +10,6 @@ use super::interrupt::Interrupt;
 use super::judge::Evidence;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
-use crate::archive::save_run;
 use crate::exit::Exit;
 use crate::session::{Measured, RunningTarget};
 use crate::spec::{Spec, TargetPlace, base_url};
@@ -276,7 +275,7 @@ impl Pairs<'_> {
             {
                 context.note(&format!("pair {} is taken again: {what}", number + 1));
                 for measured in taken {
-                    self.set_aside(&measured)?;
+                    self.sitting.set_aside(&measured)?;
                 }
                 continue;
             }
@@ -290,22 +289,11 @@ impl Pairs<'_> {
         }
         Ok(false)
     }
-
-    /// Moves a run that does not count out of the folder that `compare` reads.
-    fn set_aside(&self, measured: &Measured) -> Result<(), Failure> {
-        save_run(&self.sitting.folder().join("set-aside"), &measured.run)?;
-        std::fs::remove_file(&measured.path).map_err(|error| {
-            Failure::new(
-                Exit::Invalid,
-                format!("cannot remove `{}`: {error}", measured.path.display()),
-            )
-        })
-    }
 }
 
 /// What the client or the harness did wrong in a run. Tokens off the plan are no accident that
 /// another run would mend.
-fn fault(measured: &Measured) -> Option<&'static str> {
+pub(super) fn fault(measured: &Measured) -> Option<&'static str> {
     measured
         .run
         .stages

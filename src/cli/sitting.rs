@@ -12,6 +12,7 @@ use super::interrupt::Interrupt;
 use super::shard::Sharing;
 use crate::access::Access;
 use crate::archive::{save_run, save_text};
+use crate::exit::Exit;
 use crate::ident::Digest;
 use crate::load::{Live, LoadEvent};
 use crate::plan::{Plan, StagePlan};
@@ -117,6 +118,17 @@ impl CliSitting {
     /// Digest of the requests that this session sends.
     pub(super) fn trace_digest(&self) -> Digest {
         self.sitting.plan().trace_digest()
+    }
+
+    /// Moves a run that does not count out of the folder that `compare` reads.
+    pub(super) fn set_aside(&self, measured: &Measured) -> Result<(), Failure> {
+        save_run(&self.folder.join("set-aside"), &measured.run)?;
+        std::fs::remove_file(&measured.path).map_err(|error| {
+            Failure::new(
+                Exit::Invalid,
+                format!("cannot remove `{}`: {error}", measured.path.display()),
+            )
+        })
     }
 
     /// Takes this client's part of a run that several share.
