@@ -49,7 +49,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("reqwest", &["probe/client.rs"]),
     ("hyper", &["load/"]),
     ("hyper_rustls", &["load/"]),
-    ("rustix", &["priority.rs"]),
+    ("rustix", &["priority.rs", "session/guard.rs"]),
     ("similar", &["diag/suggest.rs", "report/textdiff.rs"]),
     ("annotate_snippets", &["diag/render.rs"]),
     ("axum", &["sim/"]),

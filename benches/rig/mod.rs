@@ -1,5 +1,7 @@
 //! What the benches share: the engine as a child, the binary, tables, and the machine's load.
 
+pub(crate) mod gate;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -65,6 +67,16 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// The folder of this name as an earlier bench left it, unless that had another `key`: then empty.
+pub(crate) fn kept_folder(name: &str, key: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    if fs::read_to_string(path.join("key")).ok().as_deref() != Some(key) {
+        folder(name);
+        fs::write(path.join("key"), key).unwrap();
+    }
+    path
+}
+
 /// Runs the binary in a folder, its words to a file of that folder.
 pub(crate) fn infergate(folder: &Path, words: &[&str], variables: &[(&str, &str)]) -> ExitStatus {
     let said = fs::File::options()
@@ -109,6 +121,13 @@ pub(crate) fn count(default: u32) -> u32 {
         .skip(1)
         .find_map(|word| word.parse().ok())
         .unwrap_or(default)
+}
+
+/// The numbers of `cargo bench --bench NAME -- A B C`, those that are not given as they are here.
+pub(crate) fn counts<const N: usize>(default: [u32; N]) -> [u32; N] {
+    let words = std::env::args().skip(1);
+    let given: Vec<u32> = words.filter_map(|word| word.parse().ok()).collect();
+    std::array::from_fn(|i| given.get(i).copied().unwrap_or(default[i]))
 }
 
 /// Cores, load average and build: a figure means little without them.

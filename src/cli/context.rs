@@ -67,6 +67,11 @@ impl Context {
         format!("{:.3}", (self.now)())
     }
 
+    /// Seconds of the system's clock, for how long something took.
+    pub fn seconds(&self) -> f64 {
+        (self.now)().as_millisecond() as f64 / 1e3
+    }
+
     /// Now as part of a file name, to the millisecond: `20261129T191243123Z`.
     pub fn stamp(&self) -> String {
         stamp((self.now)())

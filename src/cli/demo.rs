@@ -64,6 +64,7 @@ pub(super) async fn run(
     };
     let request = AbRequest {
         spec: &spec,
+        path: &spec_path,
         sides: &sides,
         baselines: None,
         json: false,

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::headroom::{CHECKUP_FORMAT, Checkup, Demand, Headroom, TargetLook, judge};
 use crate::plan::Plan;
 use crate::report;
-use crate::session::{Effort, HeadroomError, Site, look, measure_headroom};
+use crate::session::{Effort, HeadroomError, Launchpad, Site, Station, look, measure_headroom};
 use crate::unit::scale;
 
 /// Measure what this machine's client can drive
@@ -74,7 +74,20 @@ pub(super) async fn run(
         let demands = Demand::of(&Plan::expand(&spec));
         checkup.stages = judge(&checkup.headroom, &demands);
         checkup.target = Some(match access {
-            Ok(access) => look(&spec, &access).await,
+            Ok(access) => {
+                let unique = context.unique("launch");
+                let logs = std::env::temp_dir().join(format!("infergate-doctor-{unique}"));
+                let pad = Launchpad {
+                    program: context.program.clone(),
+                    logs: logs.clone(),
+                    access: access.clone(),
+                };
+                let station = Station::new(spec.target.place.clone(), "target", pad);
+                let seen = look(&spec, station, &access, interrupt.stop()).await;
+                // The end of a log is in the trouble that it made.
+                let _ = std::fs::remove_dir_all(logs);
+                seen
+            }
             Err(error) => TargetLook::Trouble {
                 why: error.to_string(),
             },

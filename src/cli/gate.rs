@@ -11,11 +11,11 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::judge::Evidence;
-use super::sitting::{OutArgs, open_sitting};
+use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
-use crate::session::RunningTarget;
-use crate::spec::Policy;
+use crate::session::Station;
+use crate::spec::{Policy, Spec};
 use crate::summary::{Run, RunEnd, Side};
 use crate::verdict::NextLook;
 
@@ -26,8 +26,8 @@ const LEAST_SESSIONS: usize = 3;
 ///
 /// Compares runs of the spec's target with the sessions under `baselines/<name>/`, at 1, 3 and 5
 /// candidate runs: one run can pass, it takes three to fail. Stored sessions gate from three on
-/// (with fewer than five the verdict is advisory). With a second live target it falls to `ab`,
-/// which needs no baseline.
+/// (with fewer than five the verdict is advisory). With a second live target, or a `baseline` in the
+/// spec, it falls to `ab`, which needs no history.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -66,19 +66,34 @@ pub(super) async fn run(
 ) -> Result<Exit, Failure> {
     let spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
-    if args.sides.names_baseline() {
+    if args.sides.names_baseline() || spec.baseline.is_some() {
         let request = AbRequest {
             spec: &spec,
+            path: &args.spec,
             sides: &args.sides,
             baselines: Some(&args.baselines),
             json: args.json,
         };
         return interleave(request, &mut sitting, context, interrupt).await;
     }
-    let target =
-        RunningTarget::start(&args.sides.place(Side::Candidate, &spec)?, &context.program).await?;
-    let pins = sitting.observe(&target, interrupt).await?;
-    let mut baseline = match stored_runs(&args.baselines, &spec, &pins) {
+    let place = args.sides.place(Side::Candidate, &spec)?;
+    let mut station = sitting.station(place, "candidate", context);
+    let gated = against_stored(&args, &spec, &mut sitting, &mut station, context, interrupt).await;
+    station.down().await;
+    gated
+}
+
+async fn against_stored(
+    args: &GateArgs,
+    spec: &Spec,
+    sitting: &mut CliSitting,
+    station: &mut Station,
+    context: &mut Context,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let target = station.up(interrupt.stop()).await?;
+    let pins = sitting.observe(target, interrupt).await?;
+    let mut baseline = match stored_runs(&args.baselines, spec, &pins) {
         Ok(baseline) => baseline,
         Err(failure) if failure.exit == Exit::Undecided => {
             return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
@@ -133,20 +148,21 @@ pub(super) async fn run(
     let judgement = loop {
         let number = evidence.candidate.len();
         context.note(&format!("candidate run {}", number + 1));
+        let target = station.up(interrupt.stop()).await?;
         let measured = sitting
-            .measure(&target, None, number == 0, context, interrupt)
+            .measure(target, None, number == 0, context, interrupt)
             .await?;
+        station.rest().await;
         let whole = measured.run.end == RunEnd::Complete;
         evidence.candidate.push(measured.run);
-        let judgement = evidence.judge(&spec);
+        let judgement = evidence.judge(spec);
         match judgement.next {
             NextLook::Repeats(repeats)
                 if whole && repeats as usize > evidence.candidate.len() && !interrupt.asked() => {}
             NextLook::Repeats(_) | NextLook::Stop => break judgement,
         }
     };
-    target.stop().await;
-    evidence.conclude(&judgement, &spec, &sitting, args.json, context, interrupt)
+    evidence.conclude(&judgement, spec, sitting, args.json, context, interrupt)
 }
 
 /// What the spec's policy of this name makes of a baseline that can't be used.

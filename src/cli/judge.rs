@@ -11,7 +11,7 @@ use crate::compare::{Sides, compare};
 use crate::exit::Exit;
 use crate::report;
 use crate::spec::Spec;
-use crate::summary::Run;
+use crate::summary::{Run, Side};
 use crate::verdict::{Judgement, judge};
 
 /// The runs of a comparison.
@@ -26,6 +26,14 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
+    /// Takes a run to its side, the baseline's where it says none.
+    pub(super) fn take(&mut self, run: Run) {
+        match run.side {
+            Some(Side::Candidate) => self.candidate.push(run),
+            Some(Side::Baseline) | None => self.baseline.push(run),
+        }
+    }
+
     /// Refuses a run that is only a part of one.
     pub(super) fn refuse_shards(&self) -> Result<(), Failure> {
         let mut runs = self.baseline.iter().chain(&self.candidate);
@@ -107,7 +115,10 @@ impl Evidence {
         let exit = self.publish(judgement, spec, Some(folder), &reproduce, json, context)?;
         if interrupt.asked() {
             let folder = folder.display();
-            let text = format!("interrupted; what was measured is in `{folder}`");
+            let mut text = format!("interrupted; what was measured is in `{folder}`");
+            if let Some(command) = sitting.go_on_command() {
+                text = format!("{text}; to go on: {command}");
+            }
             return Err(Failure::new(Exit::Invalid, text));
         }
         Ok(exit)

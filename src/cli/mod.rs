@@ -12,6 +12,7 @@ mod doctor;
 mod explain;
 mod failure;
 mod gate;
+mod guard;
 mod interrupt;
 mod judge;
 mod merge;
@@ -78,6 +79,8 @@ enum Command {
     Baseline(baseline::BaselineCommand),
     Calibrate(calibrate::CalibrateArgs),
     Sim(sim::SimArgs),
+    #[command(hide = true)]
+    Guard(guard::GuardArgs),
 }
 
 /// Runs the command line of this process.
@@ -126,6 +129,11 @@ pub fn main() -> ExitCode {
 }
 
 async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failure> {
+    // It hears the signals that it sends to its own group, and lives until its parent is gone.
+    let command = match command {
+        Command::Guard(args) => return guard::run(args).await,
+        command => command,
+    };
     let interrupt = Interrupt::listen()
         .map_err(|error| Failure::new(Exit::Invalid, format!("cannot watch signals: {error}")))?;
     match command {
@@ -140,6 +148,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Explain(args) => explain::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Baseline(command) => baseline::run(command, context),
+        Command::Guard(args) => guard::run(args).await,
         Command::Calibrate(args) => calibrate::run(&args, context, &interrupt).await,
         Command::Sim(args) => {
             let stop = interrupt.wait();

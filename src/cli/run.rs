@@ -7,13 +7,13 @@ use clap::Args;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
-use super::shard::ShardArgs;
-use super::sitting::{OutArgs, open_sitting};
+use super::shard::{ShardArgs, Sharing};
+use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
 use crate::report;
 use crate::sample::OutcomeKind;
-use crate::session::RunningTarget;
+use crate::session::Station;
 use crate::summary::{Run, RunEnd};
 
 /// Measure a target
@@ -67,24 +67,47 @@ pub(super) async fn run(
         Some((sitting, sharing)) => (sitting, Some(sharing)),
         None => (open_sitting(&spec, &args.out, context)?, None),
     };
-    let target = RunningTarget::start(&spec.target.place, &context.program).await?;
+    let mut station = sitting.station(spec.target.place.clone(), "target", context);
+    let taken = take_all(
+        &args,
+        &mut sitting,
+        sharing.as_ref(),
+        &mut station,
+        context,
+        interrupt,
+    )
+    .await;
+    station.down().await;
+    taken
+}
+
+async fn take_all(
+    args: &RunArgs,
+    sitting: &mut CliSitting,
+    sharing: Option<&Sharing>,
+    station: &mut Station,
+    context: &mut Context,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
     let mut exit = Exit::Pass;
     for number in 0..args.repeats {
         if args.repeats > 1 {
             context.note(&format!("run {} of {}", number + 1, args.repeats));
         }
-        let measured = match &sharing {
+        let target = station.up(interrupt.stop()).await?;
+        let measured = match sharing {
             Some(sharing) => {
                 sitting
-                    .measure_part(&target, sharing, context, interrupt)
+                    .measure_part(target, sharing, context, interrupt)
                     .await?
             }
             None => {
                 sitting
-                    .measure(&target, None, true, context, interrupt)
+                    .measure(target, None, true, context, interrupt)
                     .await?
             }
         };
+        station.rest().await;
         show(&measured.run, args.json, context)?;
         context.note(&format!("run file: {}", measured.path.display()));
         context.note(&format!("records:  {}", measured.records.display()));
@@ -93,7 +116,6 @@ pub(super) async fn run(
             break;
         }
     }
-    target.stop().await;
     Ok(exit)
 }
 

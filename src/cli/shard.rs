@@ -49,9 +49,9 @@ impl ShardArgs {
         let (Some(share), Some(start)) = (self.shard, &self.start_at) else {
             return Ok(None);
         };
-        if let TargetPlace::Sim(_) = spec.target.place {
+        if !matches!(spec.target.place, TargetPlace::Urls(_)) {
             return Err(Failure::usage(
-                "a shard needs a target that all shards share; start `infergate sim` once and name it as `target: {url: ...}`",
+                "a shard needs a target that all shards share; start the engine once and name it as `target: {url: ...}`",
             ));
         }
         let begin = Appointment::at(start.time);

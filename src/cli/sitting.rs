@@ -12,13 +12,12 @@ use super::interrupt::Interrupt;
 use super::shard::Sharing;
 use crate::access::Access;
 use crate::archive::{save_run, save_text};
-use crate::exit::Exit;
 use crate::ident::Digest;
 use crate::load::{Live, LoadEvent};
-use crate::plan::{Plan, StagePlan};
+use crate::plan::{Plan, PromptCalibration, StagePlan};
 use crate::provenance::Pins;
-use crate::session::{Measured, RunName, RunningTarget, Sitting};
-use crate::spec::{Extent, Spec};
+use crate::session::{Launchpad, Measured, RunName, RunningTarget, Sitting, Station};
+use crate::spec::{Extent, Spec, TargetPlace};
 use crate::summary::{Run, Side};
 use crate::term::{Mode, Progress, StageProgress};
 use crate::unit::Nanos;
@@ -36,6 +35,8 @@ pub(super) struct CliSitting {
     sitting: Sitting,
     folder: PathBuf,
     spec_text: String,
+    access: Access,
+    can_go_on: bool,
 }
 
 /// Where a session keeps the runs that its noise was learnt from.
@@ -69,11 +70,13 @@ pub(super) fn open_sitting_in(
 ) -> Result<CliSitting, Failure> {
     let access = Access::read(&spec.target.connection, |name| context.variable(name))
         .map_err(|error| Failure::usage(error.to_string()))?;
-    let sitting = Sitting::new(spec.clone(), session, folder.to_owned(), access);
+    let sitting = Sitting::new(spec.clone(), session, folder.to_owned(), access.clone());
     Ok(CliSitting {
         sitting,
         folder: folder.to_owned(),
         spec_text: spec.text.clone(),
+        access,
+        can_go_on: false,
     })
 }
 
@@ -83,6 +86,16 @@ impl CliSitting {
         &self.folder
     }
 
+    /// Where this session measures; logs of a launched engine are called by the label.
+    pub(super) fn station(&self, place: TargetPlace, label: &str, context: &Context) -> Station {
+        let pad = Launchpad {
+            program: context.program.clone(),
+            logs: self.folder.join("logs"),
+            access: self.access.clone(),
+        };
+        Station::new(place, label, pad)
+    }
+
     /// What the target is, without any load.
     pub(super) async fn observe(
         &mut self,
@@ -90,6 +103,32 @@ impl CliSitting {
         interrupt: &Interrupt,
     ) -> Result<Pins, Failure> {
         Ok(self.sitting.observe(target, interrupt.stop()).await?)
+    }
+
+    /// The session's id.
+    pub(super) fn session(&self) -> &str {
+        self.sitting.session()
+    }
+
+    /// Says that enough of this session is kept to go on with it.
+    pub(super) const fn can_go_on(&mut self) {
+        self.can_go_on = true;
+    }
+
+    /// The command that goes on with this session, where one does.
+    pub(super) fn go_on_command(&self) -> Option<String> {
+        let command = || format!("infergate ab --resume {}", self.folder.display());
+        self.can_go_on.then(command)
+    }
+
+    /// Keeps the spec beside the runs.
+    pub(super) fn keep_spec(&self) -> Result<(), Failure> {
+        Ok(save_text(&self.folder.join("spec.yaml"), &self.spec_text)?)
+    }
+
+    /// Writes prompts as earlier runs of this session had theirs.
+    pub(super) fn go_on_with(&mut self, calibration: PromptCalibration) {
+        self.sitting.go_on_with(calibration);
     }
 
     /// Writes the candidate's prompts as the newest of these runs had theirs.
@@ -118,17 +157,6 @@ impl CliSitting {
     /// Digest of the requests that this session sends.
     pub(super) fn trace_digest(&self) -> Digest {
         self.sitting.plan().trace_digest()
-    }
-
-    /// Moves a run that does not count out of the folder that `compare` reads.
-    pub(super) fn set_aside(&self, measured: &Measured) -> Result<(), Failure> {
-        save_run(&self.folder.join("set-aside"), &measured.run)?;
-        std::fs::remove_file(&measured.path).map_err(|error| {
-            Failure::new(
-                Exit::Invalid,
-                format!("cannot remove `{}`: {error}", measured.path.display()),
-            )
-        })
     }
 
     /// Takes this client's part of a run that several share.
@@ -170,7 +198,7 @@ impl CliSitting {
         context: &mut Context,
         interrupt: &Interrupt,
     ) -> Result<Measured, Failure> {
-        save_text(&self.folder.join("spec.yaml"), &self.spec_text)?;
+        self.keep_spec()?;
         let mode = Mode::choose(context.draw_progress, context.quiet);
         let mut progress = Progress::new(mode, &mut context.err);
         let plan = Arc::clone(self.sitting.plan());

@@ -75,12 +75,21 @@ pub(super) fn read_spec(path: &Path, context: &Context) -> Result<(Source, spec:
         text,
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let file = |ask: FileAsk<'_>| read_file(&folder.join(ask.file)).map(FileText::Whole);
-    let mut parsed = spec::parse(&source, &|name| context.variable(name), &file)
-        .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
-    let target = &mut parsed.spec.target;
-    target.connection = std::mem::take(&mut target.connection).in_folder(folder);
+    let parsed = parse_spec(&source, folder, context)?;
     Ok((source, parsed))
+}
+
+/// Parses a spec whose files lie in this folder.
+pub(super) fn parse_spec(
+    source: &Source,
+    folder: &Path,
+    context: &Context,
+) -> Result<spec::Parsed, Failure> {
+    let file = |ask: FileAsk<'_>| read_file(&folder.join(ask.file)).map(FileText::Whole);
+    let mut parsed = spec::parse(source, &|name| context.variable(name), &file)
+        .map_err(|diagnostics| mistakes(&diagnostics, source, context))?;
+    parsed.spec = parsed.spec.in_folder(folder);
+    Ok(parsed)
 }
 
 /// The text of a file, or why there is none.

@@ -217,7 +217,7 @@ fn above_zero(value: f64) -> Value {
     if value > 0.0 && value.is_finite() {
         Value::Measured(value)
     } else {
-        Value::Absent(format!("{value} is no latency"))
+        Value::Invalid(format!("the run file has {value} s, which is no latency"))
     }
 }
 
@@ -225,7 +225,9 @@ fn at_least_zero(value: f64) -> Value {
     if value >= 0.0 && value.is_finite() {
         Value::Measured(value)
     } else {
-        Value::Absent(format!("{value} is no rate"))
+        Value::Invalid(format!(
+            "the run file has {value} a second, which is no rate"
+        ))
     }
 }
 

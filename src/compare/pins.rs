@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::provenance::{Hardness, PinPath};
+use crate::provenance::{Hardness, Pin, PinPath, Pins};
 use crate::summary::Run;
 
 /// A pin that both sides do not share.
@@ -82,6 +82,23 @@ pub(super) fn compare(
         ));
     }
     (differences, caveats)
+}
+
+/// The hard pins of one side that are not what they were before, whether under test or not: runs of
+/// before and of now could not be one side.
+pub fn changed(before: &Pins, now: &Pins) -> Vec<PinDifference> {
+    let value = |pins: &Pins, pin| pins.get(&pin).and_then(Pin::value).map(str::to_owned);
+    let paths: BTreeSet<PinPath> = before.keys().chain(now.keys()).copied().collect();
+    let differences = paths.into_iter().map(|pin| PinDifference {
+        pin,
+        baseline: value(before, pin),
+        candidate: value(now, pin),
+        under_test: false,
+        blocks: pin.hardness() == Hardness::Hard,
+    });
+    differences
+        .filter(|pin| pin.blocks && pin.baseline != pin.candidate)
+        .collect()
 }
 
 /// The values of a pin over the runs of one side; `None` is unknown.

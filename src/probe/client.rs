@@ -136,6 +136,30 @@ impl ProbeClient {
         is_local(&self.base)
     }
 
+    /// Whether anything takes connections there, whatever it answers.
+    pub async fn is_listening(&self) -> bool {
+        let ask = self.http.get(&self.base).timeout(Duration::from_secs(6));
+        match ask.send().await {
+            Ok(_) => true,
+            Err(error) => !error.is_connect(),
+        }
+    }
+
+    /// The status of the answer to a GET.
+    pub async fn status(&self, path: &str) -> Result<u16, ProbeError> {
+        let request = self.authorized(self.http.get(format!("{}{path}", self.base)));
+        let response = request.send().await;
+        Ok(response
+            .map_err(|error| self.unreachable(error))?
+            .status()
+            .as_u16())
+    }
+
+    /// A text that the target wrote, without secrets.
+    pub fn mask(&self, text: &str) -> String {
+        self.access.mask(text)
+    }
+
     /// The `Date` header of an answer, whatever else it says.
     pub async fn date(&self, path: &str) -> Option<String> {
         let answer = self.http.get(format!("{}{path}", self.base)).send().await;
@@ -172,6 +196,24 @@ impl ProbeClient {
         .await
     }
 
+    fn authorized(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
+        let headers = self.access.headers.iter();
+        let request = headers.fold(request, |request, (name, value)| {
+            request.header(name, value.expose())
+        });
+        match &self.access.key {
+            Some(key) => request.bearer_auth(key.expose()),
+            None => request,
+        }
+    }
+
+    fn unreachable(&self, error: reqwest::Error) -> ProbeError {
+        ProbeError::Unreachable {
+            base: self.base.clone(),
+            reason: causes(&error.without_url()),
+        }
+    }
+
     async fn ask(&self, path: &str, request: reqwest::RequestBuilder) -> Result<Value, ProbeError> {
         let body = self.body(path, request).await?;
         serde_json::from_slice(&body).map_err(|_| ProbeError::NotJson {
@@ -184,19 +226,8 @@ impl ProbeClient {
         path: &str,
         request: reqwest::RequestBuilder,
     ) -> Result<Vec<u8>, ProbeError> {
-        let headers = self.access.headers.iter();
-        let request = headers.fold(request, |request, (name, value)| {
-            request.header(name, value.expose())
-        });
-        let request = match &self.access.key {
-            Some(key) => request.bearer_auth(key.expose()),
-            None => request,
-        };
-        let unreachable = |error: reqwest::Error| ProbeError::Unreachable {
-            base: self.base.clone(),
-            reason: causes(&error.without_url()),
-        };
-        let mut response = request.send().await.map_err(unreachable)?;
+        let unreachable = |error| self.unreachable(error);
+        let mut response = self.authorized(request).send().await.map_err(unreachable)?;
         let status = response.status().as_u16();
         let mut body = Vec::new();
         while let Some(part) = response.chunk().await.map_err(unreachable)? {

@@ -11,7 +11,7 @@ use crate::diag::Source;
 use crate::headroom::{Found, Headroom, Machine, OpenFiles, Pace, Reading, Search};
 use crate::load::{CpuAllowance, Stop};
 use crate::probe::{cpu_ticks, limits};
-use crate::spec::{self, Spec, TargetPlace};
+use crate::spec::{self, Spec};
 use crate::unit::Nanos;
 
 /// Why there is no headroom.
@@ -140,8 +140,7 @@ async fn find(
     stop: &Stop,
     progress: &mut impl FnMut(f64, &'static str),
 ) -> Result<Found, HeadroomError> {
-    let words = [kind.engine.to_owned()];
-    let engine = RunningTarget::start(&TargetPlace::Sim(words.to_vec()), &site.program).await?;
+    let engine = RunningTarget::start_sim(&[kind.engine.to_owned()], &site.program).await?;
     let mut found = Found::default();
     let mut number = 0;
     while let Some(load) = search.next() {

@@ -52,7 +52,7 @@ pub struct Sitting {
     folder: PathBuf,
     access: Access,
     calibration: Option<PromptCalibration>,
-    /// What each target was when it last answered, by its URL.
+    /// What each target was when it last answered, by what tells it from others.
     seen: BTreeMap<String, Observed>,
     pub(super) shard: Option<Part>,
 }
@@ -99,6 +99,16 @@ impl Sitting {
         }
     }
 
+    /// Writes prompts as earlier runs of this session had theirs, whatever they were fitted by.
+    pub fn go_on_with(&mut self, calibration: PromptCalibration) {
+        self.calibration = Some(calibration);
+    }
+
+    /// The id that all its runs carry.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
     /// What all runs execute.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
@@ -111,7 +121,7 @@ impl Sitting {
         stop: Stop,
     ) -> Result<Pins, MeasureError> {
         let replicas = Replicas::new(target.bases(), &self.access)?;
-        match self.look(&replicas, stop).await? {
+        match self.look(target, &replicas, stop).await? {
             (_, RunEnd::Interrupted) => Err(MeasureError::Interrupted),
             (observed, RunEnd::Complete | RunEnd::TargetLost { .. }) => Ok(observed.pins),
         }
@@ -121,6 +131,7 @@ impl Sitting {
     /// is a result, and what it was then still holds.
     async fn look(
         &mut self,
+        target: &RunningTarget,
         replicas: &Replicas,
         mut stop: Stop,
     ) -> Result<(Observed, RunEnd), MeasureError> {
@@ -128,12 +139,13 @@ impl Sitting {
             answer = replicas.observe(&self.spec) => Some(answer),
             () = stop.pressed() => None,
         };
-        let base = replicas.first().base();
-        let before = self.seen.get(base).cloned();
+        let identity = target.identity();
+        let before = self.seen.get(&identity).cloned();
         match (answer, before) {
-            (Some(Ok(observed)), _) => {
+            (Some(Ok(mut observed)), _) => {
+                target.complete(&mut observed.pins);
                 refuse_contradictions(&observed.pins)?;
-                self.seen.insert(base.to_owned(), observed.clone());
+                self.seen.insert(identity, observed.clone());
                 Ok((observed, RunEnd::Complete))
             }
             (
@@ -177,7 +189,7 @@ impl Sitting {
         stop: Stop,
     ) -> Result<Measured, MeasureError> {
         let replicas = Replicas::new(target.bases(), &self.access)?;
-        let (observed, end) = self.look(&replicas, stop.clone()).await?;
+        let (observed, end) = self.look(target, &replicas, stop.clone()).await?;
         let seed = self.plan.seed();
         let calibration = if end == RunEnd::Complete {
             self.calibrated(replicas.first(), &observed.model, stop.clone())
@@ -221,6 +233,7 @@ impl Sitting {
             self.load(from, all, progress, stop, &mut loaded).await?;
         }
         loaded.writer.flush()?;
+        loaded.end = ended(loaded.end, target).await;
         let shard = self.shard.as_ref().map(|part| ShardStamp {
             index: part.share.index(),
             count: part.share.count(),
@@ -268,6 +281,18 @@ impl Sitting {
             path,
             records: records_path,
         })
+    }
+}
+
+/// How a run ended, with what a launched engine said when it died.
+async fn ended(end: RunEnd, target: &RunningTarget) -> RunEnd {
+    let lost = matches!(end, RunEnd::TargetLost { .. });
+    match (target.obituary(lost).await, end) {
+        (None, end) | (Some(_), end @ RunEnd::Interrupted) => end,
+        (Some(how), RunEnd::TargetLost { error }) => RunEnd::TargetLost {
+            error: format!("{error}; {how}"),
+        },
+        (Some(error), RunEnd::Complete) => RunEnd::TargetLost { error },
     }
 }
 

@@ -4,17 +4,25 @@
 //! load, summary and archive come, and nothing about what a run means.
 
 mod error;
+mod guard;
 mod headroom;
+mod launch;
 mod look;
 mod measure;
 mod merge;
 mod replicas;
 mod stages;
+mod station;
 mod target;
+mod virtual_time;
 
 pub use error::MeasureError;
+pub use guard::{Ward, guard};
 pub use headroom::{Effort, HeadroomError, Site, measure_headroom};
+pub use launch::Launchpad;
 pub use look::look;
 pub use measure::{Measured, Part, RunName, Sitting};
 pub use merge::{MergeFailure, Shard, merge};
+pub use station::Station;
 pub use target::{RunningTarget, TargetError};
+pub use virtual_time::{VirtualError, VirtualRun, VirtualSitting};

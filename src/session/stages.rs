@@ -167,7 +167,7 @@ pub(super) fn summarised(
 }
 
 /// The standard quantiles and those that cells name.
-fn quantiles(spec: &Spec) -> Vec<Quantile> {
+pub(super) fn quantiles(spec: &Spec) -> Vec<Quantile> {
     let cells = spec.gate.cells.iter();
     let named = cells.filter_map(|cell| match cell.cell.metric.statistic() {
         Statistic::Quantile(quantile) => Some(quantile),

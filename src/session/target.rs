@@ -1,12 +1,17 @@
-//! The target of a run: a URL, or the embedded engine as a child process of its own.
+//! The target of a run: a URL, the embedded engine as a child process of its own, or an engine that
+//! the spec launches.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
+use super::launch::{Launched, Launchpad};
+use crate::load::Stop;
+use crate::probe::ProbeError;
+use crate::provenance::{Declared, Observation, Pin, Pins, Why};
 use crate::spec::TargetPlace;
 
 /// How long the embedded engine may take to listen.
@@ -33,33 +38,132 @@ pub enum TargetError {
         /// What it said on standard error.
         said: String,
     },
+    /// Another server is where the launched engine is to be.
+    #[error(
+        "cannot launch `{command}`: something answers at `{url}` already and would be measured in its \
+         place; stop that, or let the command and `url` name another port"
+    )]
+    Occupied {
+        /// Where.
+        url: String,
+        /// The command.
+        command: String,
+    },
+    /// The engine's log could not be made.
+    #[error("cannot create `{}` for the launched engine's output: {source}", path.display())]
+    Log {
+        /// Which file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The guard of a launched engine could not be started.
+    #[error(
+        "cannot launch `{command}` in `{}`: {source}; is the launch's `dir` there, counted from the spec?",
+        folder.display()
+    )]
+    Guard {
+        /// The command.
+        command: String,
+        /// Where it was to run.
+        folder: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The command could not be started.
+    #[error(
+        "cannot launch `{command}`: {why}; its first word has to be a program on the `PATH`, or a path \
+         from the launch's `dir` or the spec"
+    )]
+    NotStarted {
+        /// The command.
+        command: String,
+        /// Why.
+        why: String,
+    },
+    /// A launched engine did not come up.
+    #[error("the launched engine `{command}` {what}; {}", log_end(log, tail))]
+    NotReady {
+        /// The command.
+        command: String,
+        /// What it did instead.
+        what: String,
+        /// The file of its output.
+        log: PathBuf,
+        /// The last lines of it.
+        tail: Vec<String>,
+    },
+    /// The launched engine can't be asked whether it is up.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// The user asked to stop while an engine came up.
+    #[error("interrupted while the engine was starting")]
+    Interrupted,
 }
 
-/// A target that can be measured. An embedded engine ends with this value, and with this process.
+impl TargetError {
+    /// Whether another try may end otherwise: the command runs, and the engine did not come up.
+    pub const fn may_pass(&self) -> bool {
+        matches!(self, Self::NotReady { .. })
+    }
+}
+
+fn log_end(log: &Path, tail: &[String]) -> String {
+    let log = log.display();
+    if tail.is_empty() {
+        return format!("it wrote nothing into its log `{log}`");
+    }
+    format!("its log `{log}` ends:\n  | {}", tail.join("\n  | "))
+}
+
+/// A target that can be measured. What was started for it ends with this value, and with this process.
 #[derive(Debug)]
 pub struct RunningTarget {
     bases: Vec<String>,
-    /// Killed when dropped; its standard input stays open as long as it lives, and it watches that.
-    child: Option<Child>,
+    engine: Engine,
+}
+
+/// What was started for a target.
+#[derive(Debug)]
+enum Engine {
+    /// Nothing: it runs already.
+    Elsewhere,
+    /// The embedded engine, killed when dropped; its standard input stays open as long as it lives,
+    /// and it watches that.
+    Embedded(Child),
+    /// What the spec launches.
+    Launched(Box<Launched>),
 }
 
 impl RunningTarget {
-    /// Takes URLs as they are, or starts the embedded engine with `program` (this binary) on a free
-    /// port and waits until it listens.
-    pub async fn start(place: &TargetPlace, program: &Path) -> Result<Self, TargetError> {
+    /// Takes URLs as they are, starts the embedded engine on a free port and waits until it listens,
+    /// or launches an engine and waits until it is ready.
+    pub(super) async fn start(
+        place: &TargetPlace,
+        label: &str,
+        pad: &Launchpad,
+        stop: Stop,
+    ) -> Result<Self, TargetError> {
+        let base = |url: &String| url.trim_end_matches('/').to_owned();
         match place {
             TargetPlace::Urls(urls) => Ok(Self {
-                bases: urls
-                    .iter()
-                    .map(|url| url.trim_end_matches('/').to_owned())
-                    .collect(),
-                child: None,
+                bases: urls.iter().map(base).collect(),
+                engine: Engine::Elsewhere,
             }),
-            TargetPlace::Sim(words) => Self::start_sim(words, program).await,
+            TargetPlace::Sim(words) => Self::start_sim(words, &pad.program).await,
+            TargetPlace::Launched { url, launch } => {
+                let bases = vec![base(url)];
+                let launched = Launched::start(&bases[0], launch, label, pad, stop).await?;
+                Ok(Self {
+                    bases,
+                    engine: Engine::Launched(Box::new(launched)),
+                })
+            }
         }
     }
 
-    async fn start_sim(words: &[String], program: &Path) -> Result<Self, TargetError> {
+    /// The embedded engine of these words, as `program` (this binary) has it.
+    pub(super) async fn start_sim(words: &[String], program: &Path) -> Result<Self, TargetError> {
         let text = words.join(" ");
         let mut command = Command::new(program);
         // A group of its own: the terminal's Ctrl-C is for this process, which drains first and
@@ -90,7 +194,7 @@ impl RunningTarget {
         if let Some(base) = base {
             return Ok(Self {
                 bases: vec![base],
-                child: Some(child),
+                engine: Engine::Embedded(child),
             });
         }
         let mut said = String::new();
@@ -113,10 +217,49 @@ impl RunningTarget {
         &self.bases
     }
 
-    /// Ends an embedded engine and waits for its end.
-    pub async fn stop(mut self) {
-        if let Some(child) = self.child.as_mut() {
-            let _ = child.kill().await;
+    /// What tells it from another that may be at the same URL at another time.
+    pub(super) fn identity(&self) -> String {
+        match &self.engine {
+            Engine::Launched(launched) => format!("{} {}", self.bases.join(" "), launched.shown()),
+            Engine::Elsewhere | Engine::Embedded(_) => self.bases.join(" "),
+        }
+    }
+
+    /// Adds the command of a launched engine as its arguments, where the engine shows none itself.
+    pub(super) fn complete(&self, pins: &mut Pins) {
+        let (Engine::Launched(launched), Ok(path)) = (&self.engine, "engine.args".parse()) else {
+            return;
+        };
+        let pin = pins.entry(path).or_insert(Pin {
+            declared: None,
+            observed: Observation::Unknown(Why::NotReported),
+        });
+        let declared = matches!(pin.declared, Some(Declared::Literal(_)));
+        if matches!(pin.observed, Observation::Unknown(_)) && !declared {
+            pin.observed = Observation::Seen {
+                value: launched.shown(),
+                source: "launch".to_owned(),
+            };
+        }
+    }
+
+    /// How a launched engine ended by itself; `None` while it runs, and of any other target. `lost`
+    /// says that it does not answer any more.
+    pub(super) async fn obituary(&self, lost: bool) -> Option<String> {
+        match &self.engine {
+            Engine::Launched(launched) => launched.obituary(lost).await,
+            Engine::Elsewhere | Engine::Embedded(_) => None,
+        }
+    }
+
+    /// Ends what was started for it and waits for its end.
+    pub(super) async fn stop(self) {
+        match self.engine {
+            Engine::Elsewhere => {}
+            Engine::Embedded(mut child) => {
+                let _ = child.kill().await;
+            }
+            Engine::Launched(launched) => launched.stop().await,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The pinned spec: YAML to a value that cannot hold a contradiction.
 //!
 //! [`parse`] goes from text to a tree of nodes with their places (`yaml.rs`), fills in the
-//! variables of `target` (`variables.rs`) and lowers the tree by hand (`lower/`). There are no
+//! variables of `target` and `baseline` (`variables.rs`) and lowers the tree by hand (`lower/`). There are no
 //! serde shapes in between: serde stops at the first unknown field or wrong type, and a spec with
 //! three mistakes has to show three. Reading by hand also knows the parts of the language that a
 //! later version adds, and refuses them by name.
@@ -13,10 +13,12 @@ mod diagnostics;
 mod estimate;
 mod fields;
 mod files;
+mod launch;
 mod limit;
 mod lower;
 mod model;
 mod node;
+mod place;
 mod rate;
 mod replay;
 mod rows;
@@ -41,12 +43,14 @@ pub use connection::{
     Answers, Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection,
 };
 pub use files::{FileAsk, FileText, Files, Reader};
+pub use launch::{Ending, Launch, Ready, StopSignal, Word};
 pub use limit::{Limit, LimitText};
 pub use lower::base_url;
 pub use model::{
     Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Gate, GateCell, Layer, Policy, Repeats,
-    Slo, SloClause, Spec, Stage, StopWhen, Target, TargetPlace, Timeouts, Warmup, Workload,
+    Slo, SloClause, Spec, Stage, StopWhen, Target, Timeouts, Warmup, Workload,
 };
+pub use place::TargetPlace;
 pub use rate::RateProfile;
 pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp};
 pub use rows::{FileRow, Rows, RowsKind, RowsSize, RowsStamp, Said};
@@ -69,8 +73,8 @@ pub struct Parsed {
 
 /// Reads a spec.
 ///
-/// `environment` gives the values of variables; only `${…}` in the values of `target` asks for
-/// any. `files` gives the text of each file that a stage replays or a class takes rows from. An error holds every mistake and
+/// `environment` gives the values of variables; only `${…}` in the values of `target` and
+/// `baseline` asks for any. `files` gives the text of each file that a stage replays or a class takes rows from. An error holds every mistake and
 /// warning in the order of the text, at least one of them an error, and never a variable's value.
 pub fn parse(
     source: &Source,

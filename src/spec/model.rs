@@ -1,6 +1,7 @@
 //! The valid spec: whatever is here can be planned, run and judged.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,6 +9,7 @@ use super::cache::CacheRegime;
 use super::class::Class;
 use super::connection::{TargetConnection, Wire};
 use super::limit::Limit;
+use super::place::TargetPlace;
 use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
 use super::rows::RowsStamp;
@@ -29,6 +31,8 @@ pub struct Spec {
     pub name: Name,
     /// What is measured.
     pub target: Target,
+    /// What `ab` compares it with, where the spec says.
+    pub baseline: Option<TargetPlace>,
     /// What must hold of it.
     pub pins: DeclaredPins,
     /// Pins that may differ between baseline and candidate.
@@ -72,6 +76,15 @@ impl Spec {
         }
     }
 
+    /// With what it names of files and folders found from this folder, its own.
+    #[must_use]
+    pub fn in_folder(mut self, folder: &Path) -> Self {
+        self.target.connection = self.target.connection.in_folder(folder);
+        self.target.place = self.target.place.in_folder(folder);
+        self.baseline = self.baseline.map(|place| place.in_folder(folder));
+        self
+    }
+
     /// What a run keeps of its classes' files.
     pub fn row_stamps(&self) -> Vec<RowsStamp> {
         let classes = self.workload.classes.iter();
@@ -103,16 +116,6 @@ pub struct Target {
     pub layer: Layer,
     /// How it is spoken to.
     pub connection: TargetConnection,
-}
-
-/// Where the server under test is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TargetPlace {
-    /// At URLs like `http://host:8000`, without the API's path: one, or several replicas that get
-    /// requests in turn.
-    Urls(Vec<String>),
-    /// The embedded engine, started for the run; profile first, then its switches.
-    Sim(Vec<String>),
 }
 
 /// Which of the OpenAI-compatible APIs is spoken.

@@ -106,7 +106,7 @@ fn the_product_example_lacks_only_what_comes_later() {
         .into_iter()
         .map(|one| (one.code, text[one.span.unwrap()].to_owned()))
         .collect();
-    let later = ["metrics", "launch", "limits", "capacity", "cost"];
+    let later = ["metrics", "limits", "capacity", "cost"];
     assert_eq!(
         words,
         later.map(|field| ("spec::not-supported-yet", field.to_owned()))
@@ -355,6 +355,7 @@ fn secrets_stay_out_of_texts() {
         r#"{url: http://a, model: "${MODEL}", sim: "${MODEL}"}"#,
         r#"{url: "${MODEL}", launch: "${MODEL}", "${MODEL}": "${MODEL}"}"#,
         r#"{url: http://a, model: "${MODEL}"}"#,
+        r#"{url: http://a, launch: {command: "${MODEL}", env: {A: ["${MODEL}"]}, ready: {http: "${MODEL}", within: "${MODEL}"}, stop: {signal: "${MODEL}"}}}"#,
         r#""${MODEL}""#,
         r#"["${MODEL}"]"#,
     ] {

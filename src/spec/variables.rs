@@ -1,4 +1,5 @@
-//! Variables: `${VAR}` and `${VAR:-default}` in the values of `target`, and nowhere else.
+//! Variables: `${VAR}` and `${VAR:-default}` in the values of `target` and `baseline`, and nowhere
+//! else.
 //!
 //! Diagnostics show the text as written and name variables; they never show a value, for it may be
 //! a secret. The spec's stored text is not expanded either.
@@ -16,13 +17,14 @@ pub(super) const CODES: [&str; 3] = [MISPLACED, UNSET, MALFORMED];
 /// Where the value of a variable comes from.
 pub(super) type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
-/// Expands the variables of every value below `target` and refuses them everywhere else.
+/// Expands the variables of every value below `target` and `baseline` and refuses them everywhere
+/// else.
 pub(super) fn expand(root: &mut Node, environment: Environment<'_>, out: &mut Diagnostics) {
     let Kind::Mapping(fields) = &mut root.kind else {
         return;
     };
     for field in fields {
-        let in_target = field.key == "target";
+        let in_target = matches!(field.key.as_str(), "target" | "baseline");
         each_scalar(&mut field.value, &mut |scalar, span| {
             if !scalar.text.contains("${") {
                 return;
@@ -31,9 +33,9 @@ pub(super) fn expand(root: &mut Node, environment: Environment<'_>, out: &mut Di
                 out.error(
                     MISPLACED,
                     span,
-                    "a variable stands outside `target`",
-                    "what is measured is pinned in the spec itself; only values of `target` take \
-                     `${VAR}`",
+                    "a variable stands outside `target` and `baseline`",
+                    "what is measured is pinned in the spec itself; only values of `target` and \
+                     `baseline` take `${VAR}`",
                 );
                 return;
             }

@@ -1,8 +1,9 @@
 //! Does a series creep up? Mann and Kendall's test and the slope of Theil and Sen, on batch means,
 //! for neighbours in time are alike and would make any wobble look like a trend.
 //!
-//! At a correlation of 0.6 between neighbours the test on the values themselves calls 15 % of level
-//! series rising at 2.5 %, on twelve batch means 1.3 %.
+//! Of 240 level windows with a correlation of 0, 0.3, 0.6 and 0.9 between neighbours the test on the
+//! values themselves calls 2.8, 7.4, 16 and 33 % rising at 2.5 %, on batch means 2.6, 2.8, 2.9 and
+//! 5.4 %; a drift by one standard deviation is seen in 98 % without and 51 % with a correlation of 0.6.
 
 use super::moderated::Interval;
 use super::student::{normal_cdf, normal_quantile};

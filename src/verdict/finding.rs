@@ -132,7 +132,8 @@ impl Context<'_> {
         if result.is_regression() {
             return (CellState::Regressed, regression_reason(hypothesis, result));
         }
-        if result.decision == Decision::Pass {
+        // Two sides of which nothing is left are alike, and that is no pass.
+        if result.decision == Decision::Pass && result.collapse != Collapse::Both {
             return self.passed(hypothesis, result, better);
         }
         let over = shown.is_some_and(|shown| is_over(&shown));

@@ -282,8 +282,7 @@ fn advice(context: &Context<'_>, findings: &[Finding], next: NextLook) -> Vec<Ad
     let sessions = context.comparison.arrangement == Arrangement::Stored
         && findings.iter().filter(undecided).any(advisory);
     let open = findings.iter().filter(undecided).any(|finding| {
-        !not_settled(&finding)
-            && !(sessions && advisory(finding))
+        !(not_settled(&finding) || sessions && advisory(finding))
             && finding.reason != Some(Reason::BaselineOverloaded)
     });
     let plain = |text: String| Advice {

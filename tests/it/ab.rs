@@ -1,5 +1,7 @@
 //! `infergate ab`: pairs, looks, and whose fault it is.
 
+use std::process::Stdio;
+
 use crate::support::{Project, SMALL, entries, json};
 
 /// A spec whose one look is at five pairs.
@@ -225,4 +227,42 @@ fn a_target_that_sheds_nearly_all_is_not_blamed_on_the_client() {
         .run(&["ab", "spec.yaml"])
         .exits(1)
         .shows("inherited");
+}
+
+#[test]
+fn a_pair_that_the_client_spoils_three_times_is_invalid() {
+    // Long prompts at a rate that no machine writes them at.
+    let spec = SMALL
+        .replace("SIM", "'null'")
+        .replace("input: 40", "input: 10000")
+        .replace("requests: 60, warmup: 4", "requests: 200, warmup: 0")
+        .replace(
+            "closed: {users: 2}",
+            "open: {rate: 100000/s, arrivals: constant}, in_flight: 1000",
+        );
+    let project = Project::with_spec(&spec);
+    let mut child = project
+        .command(&["--quiet", "ab", "spec.yaml"])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    // Two tries are set aside, the third stands as it is.
+    let aside = || {
+        project
+            .sessions()
+            .first()
+            .map_or(0, |session| entries(&session.join("set-aside")).len())
+    };
+    while aside() < 4 || project.runs().len() < 2 {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::yield_now();
+    }
+    // The rest of the pairs would only say it again.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let session = project.sessions()[0].display().to_string();
+    project
+        .run(&["compare", &session])
+        .exits(4)
+        .shows("the client was at fault: requests left ");
 }

@@ -13,6 +13,10 @@ mod help;
 mod honesty;
 mod hostile_files;
 mod hostile_servers;
+#[cfg(unix)]
+mod launch;
+#[cfg(unix)]
+mod resume;
 mod run;
 mod shards;
 #[cfg(unix)]

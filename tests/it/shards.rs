@@ -161,7 +161,7 @@ fn what_cannot_be_shared_out_is_refused_before_anything_is_sent() {
     refused(
         "url: 'http://127.0.0.1:9'",
         "sim: test",
-        "start `infergate sim` once",
+        "start the engine once",
     );
     let project = Project::with_spec(&spec("http://127.0.0.1:9"));
     for (words, says) in [

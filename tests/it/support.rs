@@ -1,8 +1,9 @@
 //! A temporary project with a spec, and the binary to run in it.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 /// A folder that goes away with the test.
 pub(crate) struct Project {
@@ -123,11 +124,14 @@ impl Project {
         entries(&self.path("infergate-out"))
     }
 
-    /// The run files of all sessions so far.
+    /// The run files of all sessions so far; not those that are being written.
     pub(crate) fn runs(&self) -> Vec<PathBuf> {
-        self.sessions()
+        let sessions = self.sessions();
+        let files = sessions
             .iter()
-            .flat_map(|session| entries(&session.join("runs")))
+            .flat_map(|session| entries(&session.join("runs")));
+        files
+            .filter(|path| path.extension().is_some_and(|end| end == "json"))
             .collect()
     }
 }
@@ -137,7 +141,7 @@ impl Project {
     ///
     /// The header of the records is written when the load begins, so a file that has grown past it
     /// means that requests have ended.
-    pub(crate) fn wait_for_load(&self, child: &mut std::process::Child) {
+    pub(crate) fn wait_for_load(&self, child: &mut Child) {
         let grew = || {
             self.sessions()
                 .iter()
@@ -148,6 +152,62 @@ impl Project {
             assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
             std::thread::yield_now();
         }
+    }
+}
+
+/// An embedded engine that ends with the test.
+pub(crate) struct Engine {
+    child: Child,
+    pub(crate) address: String,
+}
+
+impl Engine {
+    /// Of these words, on a free port.
+    pub(crate) fn start(words: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_infergate"))
+            .arg("sim")
+            .args(words)
+            .args(["--port", "0", "--parent-watch"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let address = line.trim().strip_prefix("listening on http://").unwrap();
+        Self {
+            address: address.to_owned(),
+            child,
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A port that nobody else is given while this is there: bound, but nothing listens on it. A server that
+/// sets `SO_REUSEADDR`, as servers do, can listen there.
+pub(crate) struct Port(tokio::net::TcpSocket);
+
+impl Port {
+    /// A free one.
+    pub(crate) fn reserve() -> Self {
+        let socket = tokio::net::TcpSocket::new_v4().unwrap();
+        socket.set_reuseaddr(true).unwrap();
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        Self(socket)
+    }
+
+    /// Its number.
+    pub(crate) fn number(&self) -> u16 {
+        self.0.local_addr().unwrap().port()
     }
 }
 

@@ -1,47 +1,10 @@
 //! Ways to a target: proxies, replicas, keys in files.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
-use crate::support::{Project, SMALL, json};
-
-/// An embedded engine that ends with the test.
-struct Engine {
-    child: Child,
-    address: String,
-}
-
-impl Engine {
-    fn start(words: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_infergate"))
-            .arg("sim")
-            .args(words)
-            .args(["--port", "0", "--parent-watch"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let address = line.trim().strip_prefix("listening on http://").unwrap();
-        Self {
-            address: address.to_owned(),
-            child,
-        }
-    }
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::support::{Engine, Project, SMALL, json};
 
 /// A proxy that hands everything to one server, and the request lines that it saw first on each
 /// connection.

@@ -1,13 +1,13 @@
 //! `infergate run`: tokens, pins and times held against the engine's own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use infergate::archive::RecordReader;
 use infergate::diag::Source;
 use infergate::load::Stop;
 use infergate::plan::calibration_texts;
 use infergate::sample::{OutcomeKind, RequestRecord};
-use infergate::session::{Measured, RunName, RunningTarget, Sitting};
+use infergate::session::{Launchpad, Measured, RunName, Sitting, Station};
 use infergate::spec::{Spec, parse};
 
 use crate::engine::{Counters, Engine, WORKLOAD, spec};
@@ -138,10 +138,13 @@ fn completions_are_counted_the_same() {
 /// A second run of the same sitting, with what the engine counted meanwhile: nothing but the
 /// run's own requests, as one calibration serves all runs of a sitting.
 async fn second_run(engine: &Engine, spec: Spec, folder: &Path) -> (Measured, Counters) {
-    let place = spec.target.place.clone();
-    let target = RunningTarget::start(&place, Path::new("infergate"))
-        .await
-        .unwrap();
+    let pad = Launchpad {
+        program: PathBuf::from("infergate"),
+        logs: folder.to_owned(),
+        access: infergate::access::Access::default(),
+    };
+    let mut station = Station::new(spec.target.place.clone(), "target", pad);
+    let target = station.up(Stop::never()).await.unwrap();
     let mut sitting = Sitting::new(
         spec,
         "session".to_owned(),
@@ -159,7 +162,7 @@ async fn second_run(engine: &Engine, spec: Spec, folder: &Path) -> (Measured, Co
             place: None,
         };
         let run = sitting
-            .measure(&target, name, true, |_| {}, Stop::never())
+            .measure(target, name, true, |_| {}, Stop::never())
             .await;
         measured = Some(run.unwrap());
     }

@@ -50,15 +50,15 @@ pub(super) struct CalibrateArgs {
     #[arg(long)]
     model: bool,
 
+    /// Print what was found as JSON
+    #[arg(long)]
+    json: bool,
+
     #[command(flatten)]
     of_noise: NoiseArgs,
 
     #[command(flatten)]
     of_model: model::ModelArgs,
-
-    /// Print what was found as JSON
-    #[arg(long)]
-    json: bool,
 }
 
 /// What is measured.

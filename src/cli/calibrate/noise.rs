@@ -2,7 +2,7 @@
 
 use super::NoiseArgs;
 use crate::baseline::{MeasuredSession, keep_noise};
-use crate::cli::ab::fault;
+use crate::cli::ab::pairs::{fault, set_aside};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Interrupt;
@@ -10,7 +10,7 @@ use crate::cli::run::ending;
 use crate::cli::sitting::{CliSitting, open_sitting};
 use crate::exit::Exit;
 use crate::provenance::Pins;
-use crate::session::RunningTarget;
+use crate::session::Station;
 use crate::spec::{Spec, TargetPlace};
 use crate::summary::Run;
 
@@ -38,17 +38,18 @@ pub(super) async fn take(
         let of = args.sessions;
         context.note(&format!("session {number} of {of}"));
         let mut sitting = open_sitting(spec, &args.out, context)?;
-        let target = RunningTarget::start(&spec.target.place, &context.program).await?;
+        let mut station = sitting.station(spec.target.place.clone(), "target", context);
         let mut runs = Vec::new();
-        let observed = sitting.observe(&target, interrupt).await;
-        let outcome = match observed {
-            Ok(observed) => {
-                pins = observed;
-                fill(&mut runs, &mut sitting, &target, args, context, interrupt).await
-            }
-            Err(failure) => Err(failure),
-        };
-        target.stop().await;
+        let outcome = fill(
+            &mut runs,
+            &mut sitting,
+            &mut station,
+            args,
+            context,
+            interrupt,
+        )
+        .await;
+        station.down().await;
         if runs.len() >= LEAST_RUNS {
             let session = MeasuredSession {
                 runs: &runs,
@@ -63,27 +64,32 @@ pub(super) async fn take(
                 folder.display()
             ));
         }
-        outcome?;
+        pins = outcome?;
     }
     Ok(pins)
 }
 
-/// Takes the runs of one session; those that are left in `runs` are whole.
+/// Takes the runs of one session; those that are left in `runs` are whole. Returns the target's pins.
 async fn fill(
     runs: &mut Vec<Run>,
     sitting: &mut CliSitting,
-    target: &RunningTarget,
+    station: &mut Station,
     args: &NoiseArgs,
     context: &mut Context,
     interrupt: &Interrupt,
-) -> Result<(), Failure> {
+) -> Result<Pins, Failure> {
     let of = args.repeats;
+    let target = station.up(interrupt.stop()).await?;
+    let pins = sitting.observe(target, interrupt).await?;
     let mut retaken = 0;
     while (runs.len() as u32) < of {
         context.note(&format!("run {} of {of}", runs.len() + 1));
+        // A launched engine is started for each run, as it is for those of a comparison.
+        let target = station.up(interrupt.stop()).await?;
         let measured = sitting
             .measure(target, None, false, context, interrupt)
             .await?;
+        station.rest().await;
         if interrupt.asked() {
             return Err(Failure::new(
                 Exit::Invalid,
@@ -94,11 +100,11 @@ async fn fill(
                 ),
             ));
         }
-        match fault(&measured) {
+        match fault(&measured.run) {
             Some(what) if retaken < RETAKES => {
                 retaken += 1;
                 context.note(&format!("the run is taken again: {what}"));
-                sitting.set_aside(&measured)?;
+                set_aside(sitting, &measured.run)?;
             }
             _ if ending(&measured.run) == Exit::Pass => {
                 retaken = 0;
@@ -117,5 +123,5 @@ async fn fill(
             }
         }
     }
-    Ok(())
+    Ok(pins)
 }

@@ -11,6 +11,7 @@ mod connection;
 mod conversation;
 mod defaults;
 mod gate;
+mod launch;
 mod length;
 mod limit;
 mod pins;
@@ -44,6 +45,7 @@ const SHAPE: Shape = Shape {
         "requires",
         "name",
         "target",
+        "baseline",
         "pins",
         "under_test",
         "request",
@@ -53,8 +55,8 @@ const SHAPE: Shape = Shape {
         "timeouts",
     ],
     later: &[
-        "targets", "baseline", "urls", "tls", "headers", "archive", "extends", "limits",
-        "capacity", "cost", "records", "events", "labels", "only", "refine",
+        "targets", "urls", "tls", "headers", "archive", "extends", "limits", "capacity", "cost",
+        "records", "events", "labels", "only", "refine",
     ],
     example: "infergate: 1",
 };
@@ -76,6 +78,7 @@ pub(super) fn lower(
         .need("name", "name: chat-8b", out)
         .and_then(|node| values::name(node, "`name`", "chat-8b", out));
     let target = target::lower(&fields, out);
+    let baseline = target::baseline(&fields, target.as_ref(), out);
     let pins = pins::lower(&fields, target.as_ref(), out);
     let request = request::lower(&fields, out);
     let model_len = pins::max_model_len(&pins.declared);
@@ -110,6 +113,7 @@ pub(super) fn lower(
     Some(Spec {
         name: name?,
         target: target?,
+        baseline: baseline.ok()?,
         pins: pins.declared,
         under_test: pins.under_test,
         request,

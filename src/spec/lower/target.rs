@@ -1,18 +1,20 @@
 //! `target`: where requests go.
 
 use crate::spec::diagnostics::Diagnostics;
-use crate::spec::fields::{self, Fields, Shape};
-use crate::spec::model::{Api, Layer, Target, TargetPlace};
+use crate::spec::fields::{self, Fields, Noted, Shape};
+use crate::spec::model::{Api, Layer, Target};
 use crate::spec::node::Node;
+use crate::spec::place::TargetPlace;
 use crate::spec::values;
 
-use super::connection;
+use super::{connection, launch};
 
 const SHAPE: Shape = Shape {
     known: &[
         "url",
         "urls",
         "sim",
+        "launch",
         "api",
         "model",
         "api_key_env",
@@ -24,8 +26,15 @@ const SHAPE: Shape = Shape {
         "streaming",
         "layer",
     ],
-    later: &["metrics", "launch"],
+    later: &["metrics"],
     example: "target: {url: \"${TARGET_URL}\", api: chat}",
+};
+
+/// The baseline side of `ab`: where it is, for it is spoken to as the target is.
+const BASELINE: Shape = Shape {
+    known: &["url", "urls", "sim", "launch"],
+    later: &[],
+    example: "baseline: {url: \"${BASELINE_URL}\"}",
 };
 
 /// APIs that a later version speaks.
@@ -36,15 +45,7 @@ const URL: &str = "url: http://localhost:8000";
 pub(super) fn lower(fields: &Fields<'_>, out: &mut Diagnostics) -> Option<Target> {
     let node = fields.need("target", SHAPE.example, out)?;
     let fields = Fields::open(node, "`target`", &SHAPE, out)?;
-    let place = match fields.exactly_one(&["url", "urls", "sim"], URL, out) {
-        Some("sim") => fields.get("sim", out).and_then(|node| sim(node, out)),
-        Some("urls") => fields.get("urls", out).and_then(|node| urls(node, out)),
-        Some(_) => fields.get("url", out).and_then(|node| {
-            let url = url(node, out)?;
-            Some(TargetPlace::Urls(vec![url]))
-        }),
-        None => None,
-    };
+    let place = place(&fields, None, out);
     let api = fields.or("api", Api::Chat, out, |node, out| {
         let options = [Api::Chat, Api::Completions].map(|api| (api.name(), api));
         values::choice(node, "`api`", &options, LATER_APIS, out)
@@ -64,6 +65,66 @@ pub(super) fn lower(fields: &Fields<'_>, out: &mut Diagnostics) -> Option<Target
         layer: layer?,
         connection: connection?,
     })
+}
+
+/// The baseline side of `ab`, where the spec names it; a launched one is at the target's URL unless it
+/// has its own.
+pub(super) fn baseline(
+    fields: &Fields<'_>,
+    target: Option<&Target>,
+    out: &mut Diagnostics,
+) -> Result<Option<TargetPlace>, Noted> {
+    fields.optional("baseline", out, |node, out| {
+        let fields = Fields::open(node, "`baseline`", &BASELINE, out)?;
+        let url = target.and_then(|target| match &target.place {
+            TargetPlace::Launched { url, .. } => Some(url.clone()),
+            TargetPlace::Urls(urls) if urls.len() == 1 => urls.first().cloned(),
+            TargetPlace::Urls(_) | TargetPlace::Sim(_) => None,
+        });
+        place(&fields, url, out)
+    })
+}
+
+/// Where a side is; `shared` is the URL of a launch that has none of its own.
+fn place(
+    fields: &Fields<'_>,
+    shared: Option<String>,
+    out: &mut Diagnostics,
+) -> Option<TargetPlace> {
+    let launched = fields.has("launch");
+    let launch = fields.optional("launch", out, launch::lower);
+    let alone = !["url", "urls", "sim"].iter().any(|key| fields.has(key));
+    if let (true, true, Some(url)) = (launched, alone, shared) {
+        let launch = Box::new(launch.ok()??);
+        return Some(TargetPlace::Launched { url, launch });
+    }
+    let place = match fields.exactly_one(&["url", "urls", "sim"], URL, out) {
+        Some("sim") => fields.get("sim", out).and_then(|node| sim(node, out)),
+        Some("urls") => fields.get("urls", out).and_then(|node| urls(node, out)),
+        Some(_) => fields.get("url", out).and_then(|node| {
+            let url = url(node, out)?;
+            Some(TargetPlace::Urls(vec![url]))
+        }),
+        None => None,
+    };
+    for key in ["urls", "sim"] {
+        if launched && fields.has(key) {
+            out.error(
+                "spec::conflicting-fields",
+                fields.key_span("launch").unwrap_or(fields.span()),
+                format!("a launch is one server at one `url`, and this has `{key}`"),
+                "give the launched engine's `url`, or leave `launch` out",
+            );
+            return None;
+        }
+    }
+    match (launch.ok()?, place?) {
+        (Some(launch), TargetPlace::Urls(urls)) => Some(TargetPlace::Launched {
+            url: urls.into_iter().next()?,
+            launch: Box::new(launch),
+        }),
+        (_, place) => Some(place),
+    }
 }
 
 /// A text that is not blank.

@@ -37,7 +37,7 @@ fn with_errors() -> Gate {
 }
 
 #[test]
-fn a_candidate_that_alone_is_overloaded_lost_capacity() {
+fn rule_22_a_candidate_that_alone_is_overloaded_lost_capacity() {
     let mut data = Pairs::new(3);
     overload(&mut data.candidate[..2]);
     let got = pairs(&data, &with_errors());

@@ -4,6 +4,7 @@ mod conditions;
 mod patterns;
 mod properties;
 mod rules;
+mod rulings;
 
 use super::*;
 use crate::compare::synthetic::{Pairs, archive, gate, reference_archive, run, set, worse_by};

@@ -1,0 +1,344 @@
+//! Sessions that were cut off and go on: what a session leaves of itself, and what is read of it.
+
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::counted;
+use super::pairs::{RETAKES, fault, set_aside};
+use super::sides::{SideArgs, name, order};
+use crate::archive::{load_runs, save_json};
+use crate::cli::baseline::kept_archive;
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::judge::Evidence;
+use crate::cli::sitting::{CliSitting, open_sitting_in};
+use crate::cli::source::{parse_spec, selected};
+use crate::compare::pins::changed;
+use crate::diag::Source;
+use crate::exit::Exit;
+use crate::ident::Digest;
+use crate::metric::DEFINITION;
+use crate::provenance::Pins;
+use crate::spec::Spec;
+use crate::summary::{Run, RunEnd, Side};
+
+const FORMAT: &str = "infergate.session/1";
+const FILE: &str = "session.json";
+
+/// What a session was asked for, so that it can go on without the words of its command.
+#[derive(Debug, Serialize, Deserialize)]
+struct SessionStamp {
+    format: String,
+    session: String,
+    /// Where the spec's files are.
+    folder: PathBuf,
+    select: Vec<String>,
+    sides: SideArgs,
+    /// Where promoted sessions were looked for.
+    baselines: Option<PathBuf>,
+}
+
+/// Keeps others from a session while this is there.
+#[derive(Debug)]
+pub(super) struct Hold(#[expect(dead_code, reason = "its lock ends with it")] File);
+
+/// Leaves what it takes to go on with a session.
+pub(super) fn begin(
+    sitting: &mut CliSitting,
+    spec: &Spec,
+    spec_path: &Path,
+    sides: &SideArgs,
+    baselines: Option<&Path>,
+) -> Result<Hold, Failure> {
+    sitting.keep_spec()?;
+    let folder = if spec_path.is_dir() {
+        spec_path
+    } else {
+        spec_path.parent().unwrap_or(Path::new(""))
+    };
+    let whole = |path: &Path| {
+        // An empty path is the current folder, which `absolute` refuses.
+        std::path::absolute(Path::new(".").join(path)).unwrap_or_else(|_| path.to_owned())
+    };
+    let stamp = SessionStamp {
+        format: FORMAT.to_owned(),
+        session: sitting.session().to_owned(),
+        folder: whole(folder),
+        select: spec.select.clone(),
+        sides: sides.clone(),
+        baselines: baselines.map(whole),
+    };
+    save_json(&sitting.folder().join(FILE), &stamp)?;
+    sitting.can_go_on();
+    hold(sitting.folder())
+}
+
+fn hold(session: &Path) -> Result<Hold, Failure> {
+    let path = session.join(FILE);
+    let file = File::open(&path)
+        .map_err(|error| Failure::usage(format!("cannot open `{}`: {error}", path.display())))?;
+    // Where the file system has no locks, nobody is kept out.
+    if let Err(TryLockError::WouldBlock) = file.try_lock() {
+        return Err(Failure::usage(format!(
+            "the session `{}` is still running in another process; let it end, or stop it first",
+            session.display()
+        )));
+    }
+    Ok(Hold(file))
+}
+
+/// A session that goes on.
+pub(super) struct Resumed {
+    pub(super) spec: Spec,
+    pub(super) sitting: CliSitting,
+    pub(super) sides: SideArgs,
+    pub(super) baselines: Option<PathBuf>,
+    pub(super) progress: Progress,
+    pub(super) hold: Hold,
+}
+
+/// How far a session has come.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    pub(super) evidence: Evidence,
+    /// Pairs that stand.
+    pub(super) done: u32,
+    /// How often the next one was taken already.
+    pub(super) retakes: u32,
+}
+
+/// Opens a session again; `given` is a spec that has to be the session's.
+pub(super) fn reopen(
+    session: &Path,
+    given: Option<&Path>,
+    context: &mut Context,
+) -> Result<Resumed, Failure> {
+    let stamp = read_stamp(session)?;
+    let hold = hold(session)?;
+    let kept = session.join("spec.yaml");
+    let text = read(&kept)?;
+    if let Some(given) = given {
+        let given = if given.is_dir() {
+            given.join("spec.yaml")
+        } else {
+            given.to_owned()
+        };
+        let other = read(&given)?;
+        if other != text {
+            let digest = |text: &str| Digest::of(text.as_bytes());
+            return Err(Failure::usage(format!(
+                "`{}` is not the spec of `{}` ({} against {}); give the same one or none, or start a new \
+                 session without `--resume`",
+                given.display(),
+                session.display(),
+                digest(&other),
+                digest(&text),
+            )));
+        }
+    }
+    let source = Source {
+        path: kept.display().to_string(),
+        text,
+    };
+    let parsed = parse_spec(&source, &stamp.folder, context)?;
+    let spec = selected(parsed.spec, &stamp.select)?;
+    let mut sitting = open_sitting_in(&spec, session, stamp.session, context)?;
+    sitting.can_go_on();
+    let progress = progress(&spec, &mut sitting, context)?;
+    Ok(Resumed {
+        spec,
+        sitting,
+        sides: stamp.sides,
+        baselines: stamp.baselines,
+        progress,
+        hold,
+    })
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!(
+            "cannot read the spec `{}`: {error}",
+            path.display()
+        ))
+    })
+}
+
+fn read_stamp(session: &Path) -> Result<SessionStamp, Failure> {
+    let path = session.join(FILE);
+    let wrong = |why: String| {
+        Failure::usage(format!(
+            "cannot go on with `{}`: {why}; name the folder of a session of `ab`, as in \
+             `infergate ab --resume infergate-out/SESSION`",
+            session.display()
+        ))
+    };
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| wrong(format!("cannot read `{}`: {error}", path.display())))?;
+    let stamp: SessionStamp = serde_json::from_str(&text)
+        .map_err(|error| wrong(format!("`{}` is damaged: {error}", path.display())))?;
+    if stamp.format != FORMAT {
+        return Err(wrong(format!(
+            "its format is `{}`, this version reads `{FORMAT}`",
+            stamp.format
+        )));
+    }
+    Ok(stamp)
+}
+
+/// What stands of a session: whole pairs from the first on. What is left of a pair that was cut off
+/// is set aside, for its sides belong together.
+fn progress(
+    spec: &Spec,
+    sitting: &mut CliSitting,
+    context: &mut Context,
+) -> Result<Progress, Failure> {
+    let session = sitting.folder().to_owned();
+    let runs = runs_in(&session.join("runs"))?;
+    refuse_others(&runs, spec, sitting)?;
+    let before = runs_in(&session.join("set-aside"))?;
+    let retaken = |pair: u32| {
+        let [_, second] = order(pair);
+        let same = |run: &&Run| run.pair == Some(pair) && run.side == Some(second);
+        u32::try_from(before.iter().filter(same).count()).unwrap_or(u32::MAX)
+    };
+    let found = runs.len();
+    let mut pairs: BTreeMap<u32, Vec<Run>> = BTreeMap::new();
+    let mut loose = Vec::new();
+    for run in runs {
+        match (run.pair, run.side) {
+            (Some(pair), Some(_)) => pairs.entry(pair).or_default().push(run),
+            _ => loose.push(run),
+        }
+    }
+    let mut whole: Vec<Vec<Run>> = Vec::new();
+    for (number, pair) in pairs {
+        if number as usize == whole.len() && is_whole(&pair) {
+            whole.push(pair);
+        } else {
+            loose.extend(pair);
+        }
+    }
+    let number = |whole: &[Vec<Run>]| u32::try_from(whole.len()).unwrap_or(u32::MAX);
+    let mut retakes = retaken(number(&whole));
+    // The process may have ended between a spoilt pair and its being taken again.
+    let lost = |run: &Run| run.end != RunEnd::Complete;
+    if let Some(last) = whole.last()
+        && last.iter().any(|run| fault(run).is_some())
+        && !last.iter().any(lost)
+        && retaken(number(&whole) - 1) < RETAKES
+    {
+        loose.extend(whole.pop().into_iter().flatten());
+        retakes = retaken(number(&whole)) + 1;
+    }
+    for run in &loose {
+        set_aside(sitting, run)?;
+    }
+    context.note(&format!(
+        "going on with `{}`: {} of its {found} runs make {}{}",
+        session.display(),
+        found - loose.len(),
+        counted(number(&whole), "whole pair", "whole pairs"),
+        if loose.is_empty() {
+            ""
+        } else {
+            ", the rest is set aside and taken again"
+        },
+    ));
+    let mut progress = Progress {
+        done: number(&whole),
+        retakes,
+        ..Progress::default()
+    };
+    for run in whole.into_iter().flatten() {
+        progress.evidence.take(run);
+    }
+    if progress.done > 0 {
+        progress.evidence.archive = kept_archive(&session)?;
+    }
+    let fitted = progress.evidence.baseline.iter().find(|run| !lost(run));
+    if let Some(run) = fitted {
+        sitting.go_on_with(run.prompt_calibration);
+    }
+    Ok(progress)
+}
+
+fn runs_in(folder: &Path) -> Result<Vec<Run>, Failure> {
+    let empty = !std::fs::read_dir(folder).is_ok_and(|entries| {
+        entries
+            .flatten()
+            .any(|entry| entry.path().extension().is_some_and(|end| end == "json"))
+    });
+    if empty {
+        return Ok(Vec::new());
+    }
+    Ok(load_runs(folder)?)
+}
+
+fn is_whole(pair: &[Run]) -> bool {
+    let of = |side| pair.iter().filter(|run| run.side == Some(side)).count() == 1;
+    let ended = |run: &Run| run.end != RunEnd::Interrupted;
+    of(Side::Baseline) && of(Side::Candidate) && pair.iter().all(ended)
+}
+
+/// Refuses runs that those to come could not be compared with.
+fn refuse_others(runs: &[Run], spec: &Spec, sitting: &CliSitting) -> Result<(), Failure> {
+    let differs = |run: &Run| {
+        if run.session != sitting.session() {
+            Some(format!("is of the session `{}`", run.session))
+        } else if run.spec.workload_digest != spec.workload_digest()
+            || run.trace_digest != sitting.trace_digest()
+        {
+            Some(
+                "sent other requests than the spec gives now: one of its traces or datasets changed"
+                    .to_owned(),
+            )
+        } else if run.definition != DEFINITION {
+            Some("has metrics by another definition: it was taken by another version".to_owned())
+        } else {
+            None
+        }
+    };
+    match runs.iter().find_map(|run| Some((run, differs(run)?))) {
+        Some((run, what)) => Err(Failure::new(
+            Exit::Undecided,
+            format!(
+                "cannot go on with `{}`: its run `{}` {what}; start a new session",
+                sitting.folder().display(),
+                run.id
+            ),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to go on with a side that is not what it was.
+pub(super) fn refuse_changed(runs: &[Run], side: Side, now: &Pins) -> Result<(), Failure> {
+    let Some(before) = runs.last() else {
+        return Ok(());
+    };
+    let differences = changed(&before.pins, now);
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
+    let each: Vec<String> = differences
+        .iter()
+        .map(|pin| {
+            let (was, is) = (shown(&pin.baseline), shown(&pin.candidate));
+            format!("`{}` was `{was}` and is `{is}`", pin.pin)
+        })
+        .collect();
+    Err(Failure::new(
+        Exit::Undecided,
+        format!(
+            "the {} is not what it was when the session was cut off: {}; bring it back, or start a new \
+             session",
+            name(side),
+            each.join(", ")
+        ),
+    ))
+}
