@@ -1,7 +1,7 @@
 //! `infergate ab`: interleaved pairs of two targets, judged look by look.
 
 mod forecast;
-mod pairs;
+pub(super) mod pairs;
 mod resume;
 mod sides;
 

@@ -149,7 +149,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Report(args) => report::run(&args, context),
         Command::Baseline(command) => baseline::run(command, context),
         Command::Guard(args) => guard::run(args).await,
-        Command::Calibrate(args) => calibrate::run(&args, context, &interrupt),
+        Command::Calibrate(args) => calibrate::run(&args, context, &interrupt).await,
         Command::Sim(args) => {
             let stop = interrupt.wait();
             match sim::run(args, &mut *context.out, stop).await {

@@ -64,7 +64,7 @@ pub fn table(forecast: &Forecast) -> String {
         pairs => format!("{pairs} pairs"),
     }));
     header.extend(["declared", "holds", "recommended"].map(str::to_owned));
-    let numbers = 1..header.len() - 2;
+    let numbers = 1..header.len() - 3;
     table.set_header(header);
     for cell in &forecast.cells {
         let dash = || "–".to_owned();

@@ -4,6 +4,7 @@
 
 mod ab;
 mod baseline;
+mod calibrate;
 mod cases;
 mod check;
 mod compare;

@@ -151,7 +151,7 @@ impl Pairs<'_> {
 }
 
 /// Moves a run that does not count out of the folder that `compare` reads.
-pub(super) fn set_aside(sitting: &CliSitting, run: &Run) -> Result<(), Failure> {
+pub(in crate::cli) fn set_aside(sitting: &CliSitting, run: &Run) -> Result<(), Failure> {
     save_run(&sitting.folder().join("set-aside"), run)?;
     let path = sitting
         .folder()
@@ -167,7 +167,7 @@ pub(super) fn set_aside(sitting: &CliSitting, run: &Run) -> Result<(), Failure> 
 
 /// What the client or the harness did wrong in a run. Tokens off the plan are no accident that
 /// another run would mend.
-pub(super) fn fault(run: &Run) -> Option<&'static str> {
+pub(in crate::cli) fn fault(run: &Run) -> Option<&'static str> {
     run.stages
         .iter()
         .flat_map(|stage| &stage.invalid)
