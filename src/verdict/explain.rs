@@ -272,7 +272,8 @@ fn ahead(
                 repeats: more,
                 resolvable: hypothesis
                     .resolvable_at(planned, &look)
-                    .map(|smallest| hypothesis.as_change(smallest)),
+                    .map(|smallest| hypothesis.as_change(smallest))
+                    .filter(|smallest| smallest.is_finite()),
                 would,
             }
         })

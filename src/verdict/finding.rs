@@ -350,7 +350,9 @@ pub(super) fn evidence(hypothesis: &Hypothesis<'_>, looked: &Looked, adjusted: f
         beyond_tolerance: looked.look.interval(0.95).lower > looked.tolerance,
         resolvable: looked
             .resolvable
-            .map(|smallest| hypothesis.as_change(smallest)),
+            .map(|smallest| hypothesis.as_change(smallest))
+            // A number that JSON can't hold says nothing anyway.
+            .filter(|smallest| smallest.is_finite()),
     }
 }
 

@@ -5,6 +5,7 @@ mod patterns;
 mod properties;
 mod rules;
 mod rulings;
+mod totality;
 
 use super::*;
 use crate::compare::synthetic::{Pairs, archive, gate, reference_archive, run, set, worse_by};
