@@ -1,7 +1,8 @@
 //! How long a judgement and its report take, beside reading the run files that they come from.
 //!
 //! Ten pairs of a sweep of eleven stages with three classes, with an archive of sixty runs: a large
-//! comparison. Every step is timed in turn in each of `N` repeats (20 unless given).
+//! comparison. Then candidate runs against a history of a thousand runs in 200 sessions. Every step is
+//! timed in turn in each of `N` repeats (20 unless given).
 //!
 //! ```sh
 //! cargo bench --bench compare -- 20
@@ -39,6 +40,8 @@ const PAIRS: u32 = 10;
 const ARCHIVED_SESSIONS: u32 = 20;
 const RUNS_OF_A_SESSION: u32 = 3;
 const REQUESTS: u32 = 900;
+const HISTORY_SESSIONS: u32 = 200;
+const RUNS_OF_HISTORY: u32 = 5;
 
 const SPEC: &str = "\
 infergate: 1
@@ -219,7 +222,8 @@ impl Maker {
         self.made += 1;
         run.id = format!("{minute:04}-{session}");
         session.clone_into(&mut run.session);
-        run.started = format!("2026-03-01T{:02}:{:02}:00Z", minute / 60, minute % 60);
+        let (day, hour) = (1 + minute / 1440, minute / 60 % 24);
+        run.started = format!("2026-03-{day:02}T{hour:02}:{:02}:00Z", minute % 60);
         (run.pair, run.side) = place.unzip();
         for stage in &mut run.stages {
             scale(&mut stage.pooled, self.random.random_range(0.99..1.01));
@@ -304,13 +308,21 @@ fn main() {
         });
     }
     let steps = [
-        "read the run files (the reference)",
+        READING,
         "compare",
         "judge",
         "report in Markdown",
         "report for the terminal",
         "report in JSON",
     ];
+    table(&steps, times.into());
+    history(&spec, &mut maker, repeats);
+}
+
+/// What the other steps are held against.
+const READING: &str = "read the run files (the reference)";
+
+fn table(steps: &[&str], times: Vec<Vec<f64>>) {
     let medians: Vec<f64> = times.into_iter().map(median).collect();
     head(&["Step", "ms", "by reading"], 1);
     for (step, ms) in steps.iter().zip(&medians) {
@@ -320,4 +332,40 @@ fn main() {
             format!("{:.3}", ms / medians[0]),
         ]);
     }
+}
+
+/// Candidate runs against a long history, of which only what stands at one level counts.
+fn history(spec: &Spec, maker: &mut Maker, repeats: u32) {
+    let stored: Vec<Run> = (0..HISTORY_SESSIONS)
+        .flat_map(|session| (0..RUNS_OF_HISTORY).map(move |_| session))
+        .map(|session| maker.run(&format!("h{session}"), None))
+        .collect();
+    let candidate: Vec<Run> = (0..5).map(|_| maker.run("tonight", None)).collect();
+    let texts: Vec<String> = stored
+        .iter()
+        .map(|run| serde_json::to_string(run).unwrap())
+        .collect();
+    println!(
+        "\n{} candidate runs against a history of {} runs in {HISTORY_SESSIONS} sessions.\n",
+        candidate.len(),
+        stored.len()
+    );
+    let sides = Sides {
+        baseline: &stored,
+        candidate: &candidate,
+        archive: &[],
+    };
+    let mut times: [Vec<f64>; 3] = Default::default();
+    for _ in 0..repeats {
+        let [reading, comparing, judging] = &mut times;
+        timed(reading, || {
+            let runs = texts.iter().map(|text| serde_json::from_str::<Run>(text));
+            runs.map(Result::unwrap)
+                .map(|run| run.stages.len())
+                .sum::<usize>()
+        });
+        let comparison = timed(comparing, || compare(&sides, &spec.gate, &spec.under_test));
+        timed(judging, || judge(&comparison, &spec.gate));
+    }
+    table(&[READING, "compare", "judge"], times.into());
 }

@@ -4,6 +4,7 @@
 mod flaw;
 
 use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
 
 use super::*;
 use crate::compare::compare;
@@ -248,8 +249,8 @@ fn the_cases_reach_every_exit() {
     let strategy = case();
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..400 {
-        let tree = proptest::strategy::Strategy::new_tree(&strategy, &mut runner).unwrap();
-        let case = proptest::strategy::ValueTree::current(&tree);
+        let tree = strategy.new_tree(&mut runner).unwrap();
+        let case = tree.current();
         seen.insert(case.judged().exit.code());
     }
     assert_eq!(seen, [0, 1, 3, 4].into());
