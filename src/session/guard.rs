@@ -37,7 +37,7 @@ pub struct Ward {
 /// Runs a command in the process group that this process leads, until standard input ends; then
 /// ends the whole group, this process with it.
 ///
-/// Standard output says how the command fared, in lines of [`FAILED`] and [`ENDED`].
+/// Standard output says how the command fared, in lines that begin with `failed: ` or `ended: `.
 pub async fn guard(ward: Ward) -> io::Result<()> {
     let _heard = deafen()?;
     let mut child = match start(&ward) {

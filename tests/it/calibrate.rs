@@ -114,7 +114,7 @@ fn check_refuses_what_the_noise_does_not_let_anybody_resolve() {
 }
 
 #[test]
-fn a_promoted_baseline_keeps_its_centre() {
+fn rule_25_sessions_of_calibrate_show_noise_and_are_no_centre() {
     let project = Project::new("test");
     project
         .run(&["--quiet", "run", "spec.yaml", "--repeats", "2"])
