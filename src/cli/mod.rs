@@ -16,6 +16,7 @@ mod guard;
 mod interrupt;
 mod judge;
 mod merge;
+mod percent;
 mod report;
 mod run;
 mod shard;

@@ -14,10 +14,10 @@ use self::table::{Row, RowsFile, text};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Interrupt;
+use crate::cli::percent::percent;
 use crate::exit::Exit;
 use crate::rehearsal::{Archive, Machine, Model, Rates, Setting, rates};
 use crate::stats::moderated;
-use crate::unit::Share;
 
 /// Repetitions that a core takes at a time.
 const CHUNK: u64 = 500;
@@ -114,16 +114,6 @@ enum Order {
 /// `10x3`, or `none`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ArchiveArg(Option<Archive>);
-
-fn percent(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(Share::Percent(share)) => Ok(share),
-        Ok(Share::Points(_)) => {
-            Err("is a difference of proportions; write it like `5%`".to_owned())
-        }
-        Err(error) => Err(error.to_string()),
-    }
-}
 
 fn finite(text: &str) -> Result<f64, String> {
     let number: Option<f64> = text.parse().ok();

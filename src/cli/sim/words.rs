@@ -4,9 +4,10 @@ use std::num::NonZeroU32;
 
 use clap::{Args, Parser, ValueEnum};
 
+use crate::cli::percent::percent;
 use crate::sim::fault::{DieAfter, Faults, Shares};
 use crate::sim::{Machine, RoleChunk, Shape, SimError, SimOptions, Slower};
-use crate::unit::{Nanos, Rps, Share, UnitError};
+use crate::unit::{Nanos, Rps, UnitError};
 
 /// What changes the engine's behaviour.
 #[derive(Debug, Clone, PartialEq, Args)]
@@ -114,16 +115,6 @@ enum RoleChunkWord {
     None,
     /// The role comes alone, as soon as the request is accepted
     First,
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(Share::Percent(share)) => Ok(share),
-        Ok(Share::Points(_)) => {
-            Err("is a difference of proportions; write it like `5%`".to_owned())
-        }
-        Err(error) => Err(error.to_string()),
-    }
 }
 
 /// A share that may be below zero, but leaves something.
