@@ -2,13 +2,10 @@
 
 use super::{Archive, Draws, Model, Setting};
 use crate::stats::moderated::look;
-use crate::stats::noise::{LOG_FLOOR, Noise, Prior, is_noisy};
+use crate::stats::noise::{GUARDED, LOG_FLOOR, Noise, Prior, is_noisy};
 use crate::stats::sequential::{Outlook, PlannedLook, Sequential};
 use crate::stats::stored::StoredBaseline;
 use crate::stats::variance;
-
-/// Repeats from which on a session can be called noisier than its archive.
-const GUARDED: u32 = 3;
 
 /// Room for one comparison, used again for the next.
 pub(super) struct Repetition<'m> {

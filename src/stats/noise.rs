@@ -78,11 +78,13 @@ pub struct Prior {
 
 /// Variance ratio over which a session counts as noisier than its archive.
 const NOISY: f64 = 4.0;
+/// Repeats from which on a variance says whether a session is noisy.
+pub const GUARDED: u32 = 3;
 
 /// Whether this session is noisier than the archive, so that its prior is dropped.
 ///
 /// `ratios` holds observed variance / prior variance of each gated log cell; of three or more the
-/// median decides, of fewer the largest. Needs at least three repeats behind each ratio.
+/// median decides, of fewer the largest. Needs [`GUARDED`] repeats behind each ratio.
 pub fn is_noisy(ratios: Vec<f64>) -> bool {
     let ratio = if ratios.len() >= 3 {
         median(ratios)

@@ -2,11 +2,8 @@
 
 use super::hypothesis::{Collapse, Hypothesis, Looked};
 use crate::stats::median;
-use crate::stats::noise::is_noisy;
+use crate::stats::noise::{GUARDED, is_noisy};
 use crate::stats::sequential::{Decision, Design, Outlook, PlannedLook, Sequential};
-
-/// Repeats from which on a variance says whether a session is noisy.
-const GUARDED: usize = 3;
 
 /// What became of all hypotheses.
 #[derive(Debug)]
@@ -108,7 +105,7 @@ fn take(
         .iter()
         .flatten()
         .filter_map(|hypothesis| hypothesis.variance_ratio(k))
-        .filter(|_| k >= GUARDED)
+        .filter(|_| look.repeats >= GUARDED)
         .collect();
     let noisy = is_noisy(ratios.clone());
     replay.variance_ratio = median(ratios);

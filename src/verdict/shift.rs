@@ -34,7 +34,9 @@ pub(super) fn uniform_shift(comparison: &Comparison, findings: &[Finding]) -> Op
         else {
             continue;
         };
-        let cell = comparison.cells.iter().find(|c| c.cell == finding.cell)?;
+        let Some(cell) = comparison.cells.iter().find(|c| c.cell == finding.cell) else {
+            continue;
+        };
         if !tells(cell, finding) || seen.contains(&&finding.cell) {
             continue;
         }
