@@ -75,6 +75,8 @@ pub(crate) fn stage(name: &str) -> StageSummary {
         stopped: None,
         engine_queue: None,
         prefix_cache: None,
+        engine: None,
+        gpus: None,
         health: ClientHealth {
             lateness_p50_s: 0.0,
             lateness_p99_s: 0.0,

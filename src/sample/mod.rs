@@ -2,12 +2,14 @@
 
 mod cache;
 mod finish;
+mod gpu;
 pub(crate) mod record;
 mod stage;
 mod timeline;
 
 pub use cache::{CacheTokens, EngineCache};
 pub use finish::FinishReason;
+pub use gpu::{GpuSample, Throttle};
 pub use record::{Outcome, OutcomeKind, RequestRecord, TimeoutPhase, TokenSource};
 pub use stage::{ClockSkew, EngineQueue, Pulse, StageEnd, StageObservation, StopReason};
 pub use timeline::{Absent, Timeline, WeightedGap};

@@ -2,6 +2,8 @@
 
 mod class;
 mod distribution;
+mod engine;
+mod gpu;
 mod invalid;
 mod load_state;
 mod merge;
@@ -19,6 +21,8 @@ mod tenants;
 mod tests;
 mod windows;
 
+pub use engine::{EngineFigures, EngineTime, EngineView, Gauge, Speculation};
+pub use gpu::{GpuFigures, GpuView};
 pub use invalid::InvalidReason;
 pub use load_state::{LoadState, Saturation};
 pub use merge::{MergeError, merge_observations, merge_runs, same_run};

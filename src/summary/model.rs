@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::engine::EngineView;
+use super::gpu::GpuView;
 use super::invalid::InvalidReason;
 use super::load_state::LoadState;
 use super::prefix_cache::PrefixCache;
@@ -171,6 +173,12 @@ pub struct StageSummary {
     /// What a prefix cache found of its prompts; `None` where the engine was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefix_cache: Option<PrefixCache>,
+    /// What the engine's own metrics say of the window; `None` where it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineView>,
+    /// What the GPUs did in it; `None` where they were not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpus: Option<GpuView>,
     /// How the client fared.
     pub health: ClientHealth,
     /// All classes together.

@@ -197,6 +197,8 @@ impl<'a> Survey<'a> {
             },
             engine_queue: None,
             prefix_cache: None,
+            engine: None,
+            gpus: None,
             health: ClientHealth {
                 lateness_p50_s: lateness(0.5),
                 lateness_p99_s: lateness(0.99),

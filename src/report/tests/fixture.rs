@@ -97,6 +97,8 @@ pub(super) fn stage(name: &str, slow: f64) -> StageSummary {
         stopped: None,
         engine_queue: None,
         prefix_cache: None,
+        engine: None,
+        gpus: None,
         health: ClientHealth {
             lateness_p50_s: 0.000_04,
             lateness_p99_s: 0.000_3,
