@@ -24,7 +24,7 @@ pub use machine::{CpuTicks, cpu_ticks, limits};
 pub use queue::drained;
 pub use skew::skew;
 
-use crate::provenance::{Observation, Pin, PinPath, Pins, Why};
+use crate::provenance::{Declared, Observation, Pin, PinPath, Pins, Why};
 use crate::spec::{Answers, Spec};
 
 /// What was seen of a target.
@@ -74,10 +74,8 @@ pub async fn observe(client: &ProbeClient, spec: &Spec) -> Result<Observed, Prob
         seen.extend(host_pins());
     }
     seen.extend(spec_pins(spec));
-    Ok(Observed {
-        model,
-        pins: merge(spec, &seen),
-    })
+    let pins = merge(spec, &model, &seen);
+    Ok(Observed { model, pins })
 }
 
 /// Pins that follow from the spec itself.
@@ -105,7 +103,7 @@ fn spec_pins(spec: &Spec) -> Vec<Seen> {
 }
 
 /// Declared and seen pins as one map: what is declared and not seen is unknown with a reason.
-fn merge(spec: &Spec, seen: &[Seen]) -> Pins {
+fn merge(spec: &Spec, model: &str, seen: &[Seen]) -> Pins {
     let mut pins: BTreeMap<PinPath, Pin> = seen
         .iter()
         .map(|seen| {
@@ -127,7 +125,10 @@ fn merge(spec: &Spec, seen: &[Seen]) -> Pins {
             declared: None,
             observed: Observation::Unknown(Why::NotReported),
         });
-        pin.declared = Some(declared.clone());
+        pin.declared = Some(match declared {
+            Declared::Same => Declared::Literal(model.to_owned()),
+            other => other.clone(),
+        });
     }
     pins
 }

@@ -9,6 +9,7 @@ use proptest::strategy::ValueTree as _;
 use super::*;
 use crate::compare::compare;
 use crate::compare::synthetic::cell;
+use crate::provenance::UnderTest;
 use crate::report;
 use crate::sample::OutcomeKind;
 use crate::spec::Trade;
@@ -185,7 +186,7 @@ impl Case {
             candidate: &self.data.candidate,
             archive: &self.archive,
         };
-        let comparison = compare(&sides, &self.gate, &[]);
+        let comparison = compare(&sides, &self.gate, &UnderTest::NOTHING);
         for finding in &judged.findings {
             for explained in explain(&comparison, &self.gate, &finding.cell) {
                 assert!(!report::explain::explanation(&explained).is_empty());
