@@ -8,6 +8,7 @@ mod answer;
 mod cache;
 mod calibrate;
 mod client;
+pub mod gpu;
 mod host;
 mod machine;
 mod queue;
