@@ -66,7 +66,7 @@ pub(super) fn compare(
     let mut caveats = Vec::new();
     if !unknown.is_empty() {
         caveats.push(format!(
-            "unknown on both sides, so they may differ: {}",
+            "unknown on both sides, so they may differ (declare under `pins` what you know): {}",
             by_group(&unknown).join(", ")
         ));
     }

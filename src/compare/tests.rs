@@ -97,7 +97,7 @@ fn a_group_of_which_nothing_is_known_is_named_as_one() {
     let got = of(&[a], &[b], &[]);
     assert_eq!(
         got.caveats[0],
-        "unknown on both sides, so they may differ: limits.block_size, parallel"
+        "unknown on both sides, so they may differ (declare under `pins` what you know): limits.block_size, parallel"
     );
 }
 

@@ -24,8 +24,8 @@ pub enum Why {
     Remote,
     /// The source said something that means that it does not know.
     Placeholder(String),
-    /// The source failed, and how.
-    Failed(String),
+    /// For another reason, in words.
+    Because(String),
 }
 
 impl fmt::Display for Why {
@@ -36,7 +36,7 @@ impl fmt::Display for Why {
             Self::Unreachable => f.write_str("unreachable"),
             Self::Remote => f.write_str("the target is on another machine"),
             Self::Placeholder(said) => write!(f, "the engine itself does not know: `{said}`"),
-            Self::Failed(said) => f.write_str(said),
+            Self::Because(said) => f.write_str(said),
         }
     }
 }

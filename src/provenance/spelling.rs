@@ -6,7 +6,7 @@ use super::PinPath;
 enum Reading {
     /// Letter by letter: command lines, bodies, texts.
     Verbatim,
-    /// Capitals, spaces, `-` and `_` say nothing: `FP8` is `fp8`.
+    /// Capitals, spaces, `-` and `_` say nothing: `FP8` is `fp8`. A flag is `on` as well as `true`.
     Word,
     /// As a word, without a leading `v`: `v0.11.2` is `0.11.2`.
     Version,
@@ -16,7 +16,7 @@ enum Reading {
 
 fn reading(pin: PinPath) -> Reading {
     match pin.as_str() {
-        "engine.args" | "model.chat_template" => Reading::Verbatim,
+        "engine.args" => Reading::Verbatim,
         "engine.version" | "engine.build" | "hardware.driver" | "client.version" => {
             Reading::Version
         }
@@ -66,7 +66,16 @@ fn plain(pin: PinPath, value: &str) -> String {
                 *first = number.filter(is_number).unwrap_or(first);
             }
         }
-        Reading::Word | Reading::Verbatim => {}
+        Reading::Word => {
+            if let [only] = &mut words[..] {
+                *only = match *only {
+                    "true" => "on",
+                    "false" => "off",
+                    other => other,
+                };
+            }
+        }
+        Reading::Verbatim => {}
     }
     words.join(" ")
 }
@@ -90,6 +99,7 @@ mod tests {
         ));
         assert!(same(pin("engine.version"), "v0.11.2", "0.11.2"));
         assert!(same(pin("hardware.gpu"), "h200", "NVIDIA H200"));
+        assert!(same(pin("cache.prefix"), "true", "on"));
         assert!(!same(pin("engine.version"), "0.11", "0.11.2"));
         assert!(!same(pin("precision.weights"), "fp8", "fp16"));
         assert!(!same(pin("engine.args"), "serve -b 1", "serve -B 1"));
