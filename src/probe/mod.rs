@@ -5,22 +5,22 @@
 //! reached at all, or that answers no model, does.
 
 mod answer;
-mod cache;
 mod calibrate;
 mod client;
 mod host;
 mod machine;
+mod metrics;
 mod queue;
 mod skew;
 
 use std::collections::BTreeMap;
 
 pub use answer::{EngineAnswers, Seen};
-pub use cache::cache_counters;
 pub use calibrate::calibrate;
 pub use client::{ProbeClient, ProbeError};
 pub use host::host_pins;
 pub use machine::{CpuTicks, cpu_ticks, limits};
+pub use metrics::{MetricsSource, NoMetrics};
 pub use queue::drained;
 pub use skew::skew;
 

@@ -15,6 +15,7 @@ mod hostile_files;
 mod hostile_servers;
 #[cfg(unix)]
 mod launch;
+mod metrics;
 #[cfg(unix)]
 mod resume;
 mod run;
