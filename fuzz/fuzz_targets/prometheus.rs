@@ -2,11 +2,13 @@
 
 #![no_main]
 
+use infergate::wire::engine_metrics::read;
 use infergate::wire::prometheus::{Sample, samples, total};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
     let text = String::from_utf8_lossy(input);
+    let _ = read(&text);
     for sample in samples(&text) {
         let _ = total(&text, sample.name);
         let line = written(&sample);

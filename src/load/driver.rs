@@ -40,7 +40,8 @@ const DRAIN_AFTER_HALT: Nanos = Nanos::from_secs(5);
 /// Runs one stage on the client's lanes and returns what was seen of it as a whole.
 ///
 /// `records` gets one record per request that was due, in the order in which they ended; `events`
-/// gets the stage's start and end and live figures about four times a second. Both run on the
+/// gets the stage's start and end and live figures about four times a second and whenever the window
+/// opens or closes. Both run on the
 /// caller's task, so what they do delays no request, but no request waits for them either: records
 /// queue up meanwhile.
 ///
@@ -66,7 +67,11 @@ pub async fn run_stage(
     collects.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut batch = Vec::new();
     loop {
+        let step = stage.step;
         let next = stage.advance();
+        if stage.step != step {
+            events(LoadEvent::Tick(stage.live()));
+        }
         tokio::select! {
             _ = collects.tick() => stage.collect(&mut batch, &mut records),
             _ = ticks.tick() => events(LoadEvent::Tick(stage.live())),

@@ -11,7 +11,7 @@ pub enum LoadEvent {
         /// Its index in the plan.
         stage: usize,
     },
-    /// The figures a quarter of a second later.
+    /// The figures now: about four times a second, and at once when the window opens or closes.
     Tick(Live),
     /// The stage is over; all its records were handed on.
     StageEnded {

@@ -130,6 +130,15 @@ impl ProbeClient {
         })
     }
 
+    /// Another that asks the same target, with connections of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub fn anew(&self) -> Result<Self, ProbeError> {
+        Self::new(&self.base, &self.access)
+    }
+
     /// The base URL.
     pub fn base(&self) -> &str {
         &self.base

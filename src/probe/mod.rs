@@ -4,13 +4,13 @@
 //! leaves its pins unknown with a reason and never stops a run. Only a target that cannot be
 //! reached at all, or that answers no model, does.
 
-mod cache;
 mod calibrate;
 mod client;
 pub mod engine;
 pub mod gpu;
 mod host;
 mod machine;
+mod metrics;
 mod network;
 mod queue;
 mod seen;
@@ -18,10 +18,10 @@ mod skew;
 
 use std::collections::BTreeMap;
 
-pub use cache::cache_counters;
 pub use calibrate::calibrate;
 pub use client::{ProbeClient, ProbeError};
 pub use machine::{CpuTicks, cpu_ticks, limits};
+pub use metrics::{MetricsSource, NoMetrics};
 pub use queue::drained;
 pub use seen::Seen;
 pub use skew::skew;

@@ -2,47 +2,33 @@
 
 use std::time::Duration;
 
-use super::cache::why_no_metrics;
-use super::client::ProbeClient;
+use super::metrics::MetricsSource;
 use crate::sample::EngineQueue;
-use crate::wire::prometheus::total;
-
-/// Names of running and waiting requests, engine by engine.
-const NAMES: [(&str, &str); 3] = [
-    ("vllm:num_requests_running", "vllm:num_requests_waiting"),
-    ("llamacpp:requests_processing", "llamacpp:requests_deferred"),
-    ("sglang:num_running_reqs", "sglang:num_queue_reqs"),
-];
+use crate::wire::engine_metrics::{EngineReading, Level};
 
 /// How often the engine is asked.
 const EVERY: Duration = Duration::from_millis(100);
 
 /// Requests that the engine's metrics say it holds; `None` where they say nothing of it.
-fn held(text: &str) -> Option<(u64, u64)> {
+fn held(reading: &EngineReading) -> Option<(u64, u64)> {
     // `as` saturates, and no engine holds half a request.
-    let count = |name| total(text, name).map(|value| value as u64);
-    NAMES.iter().find_map(|&(running, waiting)| {
-        let (running, waiting) = (count(running), count(waiting));
-        (running.is_some() || waiting.is_some())
-            .then(|| (running.unwrap_or(0), waiting.unwrap_or(0)))
-    })
+    let count = |level| Some(reading.levels.get(&level)?.value as u64);
+    let (running, waiting) = (count(Level::Running), count(Level::Waiting));
+    (running.is_some() || waiting.is_some()).then(|| (running.unwrap_or(0), waiting.unwrap_or(0)))
 }
 
 /// Waits until the engine holds no request, at most so long; at once where it does not say.
-pub async fn drained(client: &ProbeClient, at_most: Duration) -> EngineQueue {
+pub async fn drained(metrics: &MetricsSource, at_most: Duration) -> EngineQueue {
     let mut seen = EngineQueue::Unknown {
         why: "no answer in time".to_owned(),
     };
     let wait = async {
         loop {
-            let text = match client.text("/metrics").await {
-                Ok(text) => text,
-                Err(error) => {
-                    let why = why_no_metrics(&error);
-                    break EngineQueue::Unknown { why };
-                }
+            let reading = match metrics.read().await {
+                Ok(reading) => reading,
+                Err(none) => break EngineQueue::Unknown { why: none.why },
             };
-            seen = match held(&text) {
+            seen = match held(&reading) {
                 None => EngineQueue::Unknown {
                     why: "the metrics name no queue that is known".to_owned(),
                 },
@@ -65,11 +51,14 @@ pub async fn drained(client: &ProbeClient, at_most: Duration) -> EngineQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::ProbeClient;
+    use crate::wire::engine_metrics::read;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
 
     #[test]
     fn each_engine_has_its_names() {
+        let held = |text| held(&read(text).unwrap());
         assert_eq!(
             held("vllm:num_requests_running{e=\"0\"} 2\nvllm:num_requests_waiting{e=\"0\"} 5\n"),
             Some((2, 5))
@@ -79,11 +68,11 @@ mod tests {
             Some((1, 0))
         );
         assert_eq!(held("sglang:num_queue_reqs 3\n"), Some((0, 3)));
-        assert_eq!(held("up 1\n"), None);
+        assert_eq!(held("sglang:prompt_tokens_total 3\n"), None);
     }
 
     /// Answers one request after the other with these; the last one stays.
-    async fn server(answers: Vec<(u16, String)>) -> ProbeClient {
+    async fn server(answers: Vec<(u16, String)>) -> MetricsSource {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
@@ -104,7 +93,8 @@ mod tests {
                 let _ = socket.write_all(answer.as_bytes()).await;
             }
         });
-        ProbeClient::new(&base, &crate::access::Access::default()).unwrap()
+        let client = ProbeClient::new(&base, &crate::access::Access::default()).unwrap();
+        MetricsSource::new(client, "/metrics".to_owned())
     }
 
     fn waiting(n: u32) -> (u16, String) {

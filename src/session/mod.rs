@@ -15,6 +15,7 @@ mod stages;
 mod station;
 mod target;
 mod virtual_time;
+mod watch;
 
 pub use error::MeasureError;
 pub use guard::{Ward, guard};

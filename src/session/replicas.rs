@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::error::MeasureError;
 use crate::access::Access;
-use crate::probe::{Observed, Origin, ProbeClient, ProbeError, cache_counters, drained, observe};
+use crate::probe::{MetricsSource, Observed, Origin, ProbeClient, ProbeError, drained, observe};
 use crate::provenance::Observation;
-use crate::sample::{CacheTokens, EngineCache, EngineQueue};
+use crate::sample::EngineQueue;
 use crate::spec::Spec;
 
 /// One or several replicas.
@@ -14,6 +14,7 @@ use crate::spec::Spec;
 pub(super) struct Replicas {
     first: ProbeClient,
     others: Vec<ProbeClient>,
+    metrics: Vec<MetricsSource>,
 }
 
 impl Replicas {
@@ -26,9 +27,14 @@ impl Replicas {
                 reason: "the target has no URL".to_owned(),
             })
         })?;
+        let others: Vec<ProbeClient> = clients.collect::<Result<_, _>>()?;
+        let metrics = [&first].into_iter().chain(&others);
+        let metrics =
+            metrics.map(|client| MetricsSource::new(client.clone(), "/metrics".to_owned()));
         Ok(Self {
+            metrics: metrics.collect(),
             first,
-            others: clients.collect::<Result<_, _>>()?,
+            others,
         })
     }
 
@@ -70,46 +76,24 @@ impl Replicas {
         Ok(observed)
     }
 
+    /// Where their metrics are.
+    pub(super) fn metrics(&self) -> &[MetricsSource] {
+        &self.metrics
+    }
+
     /// Waits until no replica holds a request, each at most so long; what is left is added up.
     pub(super) async fn drained(&self, at_most: Duration) -> EngineQueue {
-        let mut held = drained(&self.first, at_most).await;
-        for other in &self.others {
-            held = sum(held, drained(other, at_most).await);
+        let mut held = None;
+        for metrics in &self.metrics {
+            let one = drained(metrics, at_most).await;
+            held = Some(match held {
+                Some(others) => sum(others, one),
+                None => one,
+            });
         }
-        held
-    }
-
-    /// What the prefix cache of each has counted since it started, or why that is not known.
-    pub(super) async fn cache_counters(&self) -> CacheCounters {
-        let mut all = vec![cache_counters(&self.first).await];
-        for other in &self.others {
-            all.push(cache_counters(other).await);
-        }
-        CacheCounters(all)
-    }
-}
-
-/// Counters of each replica's prefix cache at an instant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CacheCounters(Vec<Result<CacheTokens, String>>);
-
-impl CacheCounters {
-    /// Of replicas that nobody asked.
-    pub(super) fn unknown(why: &str) -> Self {
-        Self(vec![Err(why.to_owned())])
-    }
-
-    /// What all replicas have counted since; unknown where one does not say, or began anew.
-    pub(super) fn since(self, before: Self) -> EngineCache {
-        let counted = before.0.into_iter().zip(self.0).map(|(before, after)| {
-            let restarted = || "its counters went back: it was started anew".to_owned();
-            after?.since(before?).ok_or_else(restarted)
-        });
-        let sum = counted.reduce(|sum, one| Ok(sum?.plus(one?)));
-        match sum.unwrap_or_else(|| Err("no replica was asked".to_owned())) {
-            Ok(tokens) => EngineCache::Tokens(tokens),
-            Err(why) => EngineCache::Unknown { why },
-        }
+        held.unwrap_or_else(|| EngineQueue::Unknown {
+            why: "no replica was asked".to_owned(),
+        })
     }
 }
 
@@ -150,30 +134,5 @@ mod tests {
             sum(EngineQueue::Empty, EngineQueue::Empty),
             EngineQueue::Empty
         );
-    }
-    #[test]
-    fn what_replicas_counted_adds_up() {
-        let at = |counts: &[(u64, u64)]| {
-            let tokens = |&(hits, queries): &(u64, u64)| Ok(CacheTokens { hits, queries });
-            CacheCounters(counts.iter().map(tokens).collect())
-        };
-        let why = |cache| match cache {
-            EngineCache::Tokens(tokens) => panic!("{tokens:?}"),
-            EngineCache::Unknown { why } => why,
-        };
-        let (before, after) = (at(&[(10, 20), (0, 0)]), at(&[(40, 90), (13, 30)]));
-        let (hits, queries) = (43, 100);
-        assert_eq!(
-            after.clone().since(before.clone()),
-            EngineCache::Tokens(CacheTokens { hits, queries })
-        );
-        // The sums alone would not show it.
-        let restarted = at(&[(2, 5), (900, 900)]);
-        assert!(why(restarted.since(before.clone())).contains("anew"));
-        let mut silent = after;
-        silent.0[1] = Err("/metrics answers 404".to_owned());
-        assert_eq!(why(silent.since(before.clone())), "/metrics answers 404");
-        let unasked = CacheCounters::unknown("interrupted");
-        assert_eq!(why(unasked.since(before)), "interrupted");
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::error::MeasureError;
 use super::measure::Sitting;
-use super::replicas::{CacheCounters, Replicas};
+use super::replicas::Replicas;
+use super::watch::Watch;
 use crate::archive::{ArchiveError, RecordSpan, RecordWriter};
 use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, prime, run_stage};
 use crate::metric::{Quantile, Statistic};
@@ -13,8 +14,8 @@ use crate::plan::{Prompter, Share};
 use crate::sample::{EngineQueue, RequestRecord, StageEnd, StageObservation, StopReason};
 use crate::spec::{Class, Spec, Stage};
 use crate::summary::{
-    CacheUsage, RunEnd, Saturation, SkippedStage, StageContext, StageSummary, shared_share,
-    summarise_stage,
+    CacheUsage, RunEnd, Saturation, SkippedStage, StageContext, StageSummary, cache_tokens,
+    engine_view, shared_share, summarise_stage,
 };
 use crate::unit::Nanos;
 
@@ -76,11 +77,14 @@ impl Sitting {
                 () = prime(job) => {}
                 () = stop.pressed() => {}
             }
-            let before = match begin {
-                // The counters hold what other clients send, too.
-                Some(_) => None,
-                None => Some(cache_counters(from.replicas, &mut stop).await),
-            };
+            // Where several clients share the run the counters hold what the others send, too.
+            let mut watch = None;
+            if begin.is_none() {
+                watch = tokio::select! {
+                    watch = Watch::start(from.replicas.metrics()) => watch,
+                    () = stop.pressed() => None,
+                };
+            }
             let mut usage = CacheUsage::default();
             let keep = |record: RequestRecord| {
                 usage.see(&record);
@@ -88,7 +92,13 @@ impl Sitting {
                     written = loaded.writer.append(record);
                 }
             };
-            let observation = run_stage(job, keep, &mut progress, stop.clone()).await?;
+            let tell = |event: LoadEvent| {
+                if let Some(watch) = &mut watch {
+                    watch.hear(&event);
+                }
+                progress(event);
+            };
+            let observation = run_stage(job, keep, tell, stop.clone()).await?;
             written?;
             let records = loaded.writer.flush()?;
             loaded.elapsed_s += observation.window_end.as_secs_f64();
@@ -103,11 +113,16 @@ impl Sitting {
                         queue = from.replicas.drained(at_most) => queue,
                         () = stop.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
                     });
-                    if let Some(before) = before {
-                        let after = cache_counters(from.replicas, &mut stop).await;
-                        let shared = shared_share(&planned.stage, self.plan.classes());
-                        summary.prefix_cache = Some(usage.beside(after.since(before), shared));
-                    }
+                }
+                if let Some(watch) = watch {
+                    let window = watch.window(&observation);
+                    let scrapes = tokio::select! {
+                        scrapes = watch.finish() => scrapes,
+                        () = stop.pressed() => Vec::new(),
+                    };
+                    let shared = shared_share(&planned.stage, self.plan.classes());
+                    summary.prefix_cache = Some(usage.beside(cache_tokens(&scrapes), shared));
+                    summary.engine = Some(engine_view(&scrapes, window));
                 }
                 loaded.take(&planned.stage, summary);
             }
@@ -138,14 +153,6 @@ impl Sitting {
         observation: &StageObservation,
     ) -> Result<StageSummary, ArchiveError> {
         summarised(&self.spec, self.plan.classes(), stage, records, observation)
-    }
-}
-
-/// What prefix caches have counted, where nobody stops it.
-async fn cache_counters(replicas: &Replicas, stop: &mut Stop) -> CacheCounters {
-    tokio::select! {
-        counters = replicas.cache_counters() => counters,
-        () = stop.pressed() => CacheCounters::unknown("interrupted"),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Records to the summary of a run.
 
 mod class;
+mod counted;
+mod course;
 mod distribution;
 mod engine;
 mod gpu;
@@ -13,6 +15,7 @@ mod prefix_cache;
 pub(crate) mod properties;
 mod pulses;
 mod records;
+mod scrapes;
 mod settling;
 mod shard;
 mod stage;
@@ -33,6 +36,7 @@ pub use model::{
 };
 pub use prefix_cache::{CACHE_TOLERANCE, CacheDoubt, CacheUsage, PrefixCache, shared_share};
 pub use records::Records;
+pub use scrapes::{ReplicaScrapes, Scrape, ScrapedWindow, cache_tokens, engine_view};
 pub use settling::Settling;
 pub use shard::{MergedShard, ShardStamp};
 pub use stage::{StageContext, summarise_stage};

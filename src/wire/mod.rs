@@ -3,6 +3,7 @@
 //! Pure: no sockets, no clock. Instants come in with the bytes.
 
 pub mod chunk;
+pub mod engine_metrics;
 mod key;
 mod lenient;
 pub mod prometheus;

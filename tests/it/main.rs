@@ -16,6 +16,7 @@ mod hostile_files;
 mod hostile_servers;
 #[cfg(unix)]
 mod launch;
+mod metrics;
 #[cfg(unix)]
 mod pins;
 mod proxy;

@@ -1,0 +1,175 @@
+//! Looks at replicas' metrics while a stage runs, on a thread apart from the lanes that send and read.
+
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+
+use crate::load::LoadEvent;
+use crate::priority::make_way;
+use crate::probe::MetricsSource;
+use crate::sample::StageObservation;
+use crate::summary::{ReplicaScrapes, Scrape, ScrapedWindow};
+use crate::unit::Nanos;
+
+/// How often each replica is asked.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// How long it may take to answer. While it does the next looks are left out.
+const AT_MOST: Duration = Duration::from_secs(5);
+
+/// What the looks are to do.
+#[derive(Debug, Clone, Copy, Default)]
+struct Order {
+    /// Looks that were asked for out of turn.
+    asked: u32,
+    /// One last look is wanted.
+    last: bool,
+}
+
+/// Looks at replicas' metrics from before a stage to after it. They end when this is dropped.
+#[derive(Debug)]
+pub(super) struct Watch {
+    began: Instant,
+    orders: watch::Sender<Order>,
+    done: oneshot::Receiver<Vec<ReplicaScrapes>>,
+    measuring: bool,
+    /// When the stage's clock stood at zero.
+    origin: Option<Nanos>,
+}
+
+impl Watch {
+    /// Begins to look, and returns when each replica was asked once. `None` where no thread can be had.
+    pub(super) async fn start(sources: &[MetricsSource]) -> Option<Self> {
+        let began = Instant::now();
+        let (orders, order) = watch::channel(Order::default());
+        let (done_in, done) = oneshot::channel();
+        let (first_in, mut first) = mpsc::channel(1);
+        let sources = sources.to_vec();
+        let body = move || {
+            make_way();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let Ok(runtime) = runtime else { return };
+            let looks = sources
+                .into_iter()
+                .map(|source| look(source, began, order.clone(), first_in.clone()))
+                .map(|look| runtime.spawn(look))
+                .collect::<Vec<_>>();
+            drop((first_in, order));
+            runtime.block_on(async {
+                let mut all = Vec::new();
+                for look in looks {
+                    if let Ok(scrapes) = look.await {
+                        all.push(scrapes);
+                    }
+                }
+                let _ = done_in.send(all);
+            });
+        };
+        let thread = std::thread::Builder::new().name("metrics".to_owned());
+        thread.spawn(body).ok()?;
+        // Ends when every look has dropped its end.
+        while first.recv().await.is_some() {}
+        Some(Self {
+            began,
+            orders,
+            done,
+            measuring: false,
+            origin: None,
+        })
+    }
+
+    /// Takes note of what the stage tells: where its clock stands, and when its window opens and closes.
+    pub(super) fn hear(&mut self, event: &LoadEvent) {
+        let (LoadEvent::Tick(live) | LoadEvent::StageEnded { live, .. }) = event else {
+            return;
+        };
+        let now = Nanos::from(self.began.elapsed());
+        self.origin = Some(now.since(live.elapsed));
+        if live.measuring != self.measuring {
+            self.measuring = live.measuring;
+            self.orders.send_modify(|order| order.asked += 1);
+        }
+    }
+
+    /// The window of the stage that was heard, on the clock of the looks.
+    pub(super) fn window(&self, observation: &StageObservation) -> ScrapedWindow {
+        let origin = self.origin.unwrap_or_default();
+        ScrapedWindow {
+            start: origin + observation.window_start,
+            end: origin + observation.window_end,
+        }
+    }
+
+    /// Looks once more, and gives all that was seen.
+    pub(super) async fn finish(self) -> Vec<ReplicaScrapes> {
+        self.orders.send_modify(|order| order.last = true);
+        self.done.await.unwrap_or_default()
+    }
+}
+
+/// Looks at one replica until it is to stop; what `first` is dropped for is the first look.
+async fn look(
+    source: MetricsSource,
+    began: Instant,
+    mut order: watch::Receiver<Order>,
+    first: mpsc::Sender<()>,
+) -> ReplicaScrapes {
+    let mut replica = ReplicaScrapes {
+        url: source.url(),
+        scrapes: Vec::new(),
+        trouble: None,
+    };
+    let source = match source.anew() {
+        Ok(source) => source,
+        Err(error) => {
+            replica.trouble = Some(error.to_string());
+            return replica;
+        }
+    };
+    let mut ticks = interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    ticks.tick().await;
+    let mut goes_on = scrape(&source, began, &mut replica).await;
+    drop(first);
+    while goes_on {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            changed = order.changed() => {
+                if changed.is_err() {
+                    break;
+                }
+                if order.borrow_and_update().last {
+                    scrape(&source, began, &mut replica).await;
+                    break;
+                }
+            }
+        }
+        goes_on = scrape(&source, began, &mut replica).await;
+    }
+    replica
+}
+
+/// One look; false where none will ever bring anything.
+async fn scrape(source: &MetricsSource, began: Instant, replica: &mut ReplicaScrapes) -> bool {
+    let asked = Nanos::from(began.elapsed());
+    let answer = timeout(AT_MOST, source.read()).await;
+    let answered = Nanos::from(began.elapsed());
+    match answer {
+        Ok(Ok(reading)) => {
+            let at = asked + Nanos::new(answered.since(asked).get() / 2);
+            replica.scrapes.push(Scrape { at, reading });
+            true
+        }
+        Ok(Err(none)) => {
+            replica.trouble = Some(none.why);
+            none.may_pass
+        }
+        Err(_) => {
+            replica.trouble = Some(format!("no answer within {} s", AT_MOST.as_secs()));
+            true
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! Looks at replicas' metrics to what their engines say of a stage.
+
+use super::counted::{Counted, restarted};
+use super::course::Course;
+use super::engine::{EngineFigures, EngineView, Gauge};
+use crate::sample::{CacheTokens, EngineCache};
+use crate::unit::Nanos;
+use crate::wire::engine_metrics::{Counter, EngineReading, Level, Span};
+
+/// Looks at a level that are further apart than this leave out what may have happened in between.
+const GAP: Nanos = Nanos::from_millis(2_500);
+
+/// A look that is further from an edge of the window than this share of it is told.
+const OFF: f64 = 0.05;
+
+/// One look at a replica's metrics.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scrape {
+    /// When: half way between question and answer.
+    pub at: Nanos,
+    /// What was said.
+    pub reading: EngineReading,
+}
+
+/// The looks at one replica, from before a stage to after its drain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplicaScrapes {
+    /// Where its metrics are.
+    pub url: String,
+    /// In order of time.
+    pub scrapes: Vec<Scrape>,
+    /// Why the last look that brought nothing did not.
+    pub trouble: Option<String>,
+}
+
+/// A measured window, on the clock of the looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScrapedWindow {
+    /// Its start.
+    pub start: Nanos,
+    /// Its end.
+    pub end: Nanos,
+}
+
+impl ReplicaScrapes {
+    /// Its first and last look, and whether it was started anew between them.
+    fn whole(&self) -> Result<Counted, String> {
+        match self.scrapes.as_slice() {
+            [first, .., last] if !self.restarted_in(0, self.scrapes.len() - 1) => {
+                Ok(Counted::between(&first.reading, &last.reading))
+            }
+            [_, _, ..] => Err("its counters went back: it was started anew".to_owned()),
+            [] | [_] => Err(self
+                .trouble
+                .clone()
+                .unwrap_or_else(|| "its metrics were not read twice".to_owned())),
+        }
+    }
+
+    fn restarted_in(&self, first: usize, last: usize) -> bool {
+        let mut looks = self.scrapes[first..=last].windows(2);
+        looks.any(|pair| restarted(&pair[0].reading, &pair[1].reading))
+    }
+
+    /// The look nearest to an instant, the earlier one of two.
+    fn nearest(&self, to: Nanos) -> usize {
+        let off = |scrape: &Scrape| scrape.at.since(to).max(to.since(scrape.at));
+        let looks = self.scrapes.iter().enumerate();
+        looks
+            .min_by_key(|(_, scrape)| off(scrape))
+            .map_or(0, |(index, _)| index)
+    }
+
+    fn course(&self, value: impl Fn(&EngineReading) -> Option<f64>) -> Option<Course> {
+        let looks = self.scrapes.iter();
+        let seen: Vec<(Nanos, f64)> = looks
+            .filter_map(|scrape| Some((scrape.at, value(&scrape.reading)?)))
+            .collect();
+        (!seen.is_empty()).then(|| Course::new(seen))
+    }
+}
+
+/// What prefix caches found over the whole stage, warm-up and drain included.
+pub fn cache_tokens(replicas: &[ReplicaScrapes]) -> EngineCache {
+    let counted = replicas.iter().map(|replica| {
+        let silent = || "the metrics count no prefix cache that is known".to_owned();
+        replica.whole()?.prefix_cache().ok_or_else(silent)
+    });
+    let sum = counted.reduce(|sum, one| Ok(CacheTokens::plus(sum?, one?)));
+    match sum.unwrap_or_else(|| Err("no replica was asked".to_owned())) {
+        Ok(tokens) => EngineCache::Tokens(tokens),
+        Err(why) => EngineCache::Unknown { why },
+    }
+}
+
+/// What the engines' metrics say of a window, all replicas together.
+///
+/// Counters and histograms are differences between the looks nearest to the window's edges; levels are
+/// weighted by time. Where an engine was started anew in between there are no differences, for what
+/// it counted between its last look and its end is lost.
+pub fn engine_view(replicas: &[ReplicaScrapes], window: ScrapedWindow) -> EngineView {
+    match figures(replicas, window) {
+        Ok(figures) => EngineView::Seen(Box::new(figures)),
+        Err(why) => EngineView::Unknown { why },
+    }
+}
+
+fn figures(replicas: &[ReplicaScrapes], window: ScrapedWindow) -> Result<EngineFigures, String> {
+    let first = replicas.first().ok_or("no replica was asked")?;
+    for replica in replicas {
+        if replica.scrapes.len() < 2 {
+            let why = replica.trouble.as_deref();
+            return Err(why.unwrap_or("its metrics were not read twice").to_owned());
+        }
+    }
+    let engine = first.scrapes[0].reading.engine;
+    let mut looks = replicas.iter().flat_map(|replica| &replica.scrapes);
+    if let Some(other) = looks.find(|scrape| scrape.reading.engine != engine) {
+        let other = other.reading.engine;
+        return Err(format!("its metrics are those of {engine} and of {other}"));
+    }
+    let mut caveats = Vec::new();
+    let differences = differences(replicas, window, &mut caveats);
+    gaps(replicas, window, &mut caveats);
+    let time = |span| differences.as_ref().and_then(|counted| counted.time(span));
+    let count = |counter| {
+        differences
+            .as_ref()
+            .and_then(|counted| counted.count(counter))
+    };
+    Ok(EngineFigures {
+        engine: engine.to_owned(),
+        scrapes: scrapes_in(replicas, window),
+        caveats,
+        queue: time(Span::Queue),
+        prefill: time(Span::Prefill),
+        decode: time(Span::Decode),
+        ttft: time(Span::Ttft),
+        tpot: time(Span::Tpot),
+        itl: time(Span::Itl),
+        e2e: time(Span::E2e),
+        running: summed(replicas, window, Level::Running),
+        waiting: summed(replicas, window, Level::Waiting),
+        kv_usage: shared(replicas, window, Level::KvUsage),
+        preemptions: count(Counter::Preemptions),
+        prefix_cache: differences.as_ref().and_then(Counted::prefix_cache),
+        speculation: differences.as_ref().and_then(Counted::speculation),
+        prompt_tokens: count(Counter::PromptTokens),
+        output_tokens: count(Counter::OutputTokens),
+        finished: count(Counter::Finished),
+    })
+}
+
+/// What was counted between the edges of the window, and what speaks against it.
+fn differences(
+    replicas: &[ReplicaScrapes],
+    window: ScrapedWindow,
+    caveats: &mut Vec<String>,
+) -> Option<Counted> {
+    let length_s = window.end.since(window.start).as_secs_f64();
+    let mut all: Option<Counted> = None;
+    let mut farthest_s: f64 = 0.0;
+    for replica in replicas {
+        let (first, last) = (replica.nearest(window.start), replica.nearest(window.end));
+        if first >= last {
+            caveats.push(format!(
+                "the metrics at {} were not read at both ends of the window, so nothing is known of what they count",
+                replica.url
+            ));
+            return None;
+        }
+        if replica.restarted_in(first, last) {
+            caveats.push(format!(
+                "the engine at {} was started anew in the window, so nothing is known of what it counted",
+                replica.url
+            ));
+            return None;
+        }
+        for (look, edge) in [(first, window.start), (last, window.end)] {
+            let at = replica.scrapes[look].at;
+            farthest_s = farthest_s.max(at.since(edge).max(edge.since(at)).as_secs_f64());
+        }
+        let counted = Counted::between(
+            &replica.scrapes[first].reading,
+            &replica.scrapes[last].reading,
+        );
+        all = Some(match all {
+            Some(sum) => sum.plus(&counted),
+            None => counted,
+        });
+    }
+    if farthest_s > OFF * length_s {
+        caveats.push(format!(
+            "the metrics were read up to {farthest_s:.3} s off the edges of a window of {length_s:.3} s: what they count is of that much more or less",
+        ));
+    }
+    all
+}
+
+/// Says where nobody looked for long.
+fn gaps(replicas: &[ReplicaScrapes], window: ScrapedWindow, caveats: &mut Vec<String>) {
+    for replica in replicas {
+        let inside = replica.scrapes.iter().map(|scrape| scrape.at);
+        let inside = inside.filter(|at| window.start < *at && *at < window.end);
+        let mut instants = vec![window.start];
+        instants.extend(inside);
+        instants.push(window.end);
+        let gaps = instants.windows(2).map(|pair| pair[1].since(pair[0]));
+        let longest = gaps.max().unwrap_or(Nanos::ZERO);
+        if longest > GAP {
+            let because = match &replica.trouble {
+                Some(why) => format!(" ({why})"),
+                None => String::new(),
+            };
+            caveats.push(format!(
+                "the metrics at {} were not read for {:.1} s of the window{because}: levels may have gone up and down meanwhile",
+                replica.url,
+                longest.as_secs_f64()
+            ));
+        }
+    }
+}
+
+fn scrapes_in(replicas: &[ReplicaScrapes], window: ScrapedWindow) -> u32 {
+    let counts = replicas.iter().map(|replica| {
+        let (first, last) = (replica.nearest(window.start), replica.nearest(window.end));
+        last - first + 1
+    });
+    u32::try_from(counts.sum::<usize>()).unwrap_or(u32::MAX)
+}
+
+/// A level of all replicas together.
+fn summed(replicas: &[ReplicaScrapes], window: ScrapedWindow, level: Level) -> Option<Gauge> {
+    let value = |reading: &EngineReading| Some(reading.levels.get(&level)?.value);
+    let courses: Option<Vec<Course>> = replicas
+        .iter()
+        .map(|replica| replica.course(value))
+        .collect();
+    let sum = courses?.into_iter().reduce(|sum, one| sum.plus(&one))?;
+    sum.over(window.start, window.end)
+}
+
+/// A share: the mean of the replicas' means, and the largest of any.
+fn shared(replicas: &[ReplicaScrapes], window: ScrapedWindow, level: Level) -> Option<Gauge> {
+    let mut mean = 0.0;
+    let mut max = f64::NEG_INFINITY;
+    for replica in replicas {
+        let of = |value: fn(&crate::wire::engine_metrics::LevelReading) -> f64| {
+            let course = replica.course(|reading| reading.levels.get(&level).map(value))?;
+            course.over(window.start, window.end)
+        };
+        mean += of(|level| level.value)?.mean / replicas.len() as f64;
+        max = max.max(of(|level| level.largest)?.max);
+    }
+    (!replicas.is_empty()).then_some(Gauge { mean, max })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::engine_metrics::read;
+
+    /// A look at this many milliseconds: tokens generated, requests running, a process that started then.
+    fn look(at: u64, tokens: u64, running: u64, started: u64) -> Scrape {
+        let text = format!(
+            "process_start_time_seconds {started}\n\
+             vllm:generation_tokens_total {tokens}\n\
+             vllm:num_requests_running {running}\n\
+             vllm:kv_cache_usage_perc{{engine=\"0\"}} 0.{running}\n\
+             vllm:kv_cache_usage_perc{{engine=\"1\"}} 0.2\n\
+             vllm:prefix_cache_queries_total {tokens}\n\
+             vllm:prefix_cache_hits_total 1\n\
+             vllm:time_to_first_token_seconds_count {tokens}\n\
+             vllm:time_to_first_token_seconds_sum {}\n\
+             vllm:time_to_first_token_seconds_bucket{{le=\"0.3\"}} {tokens}\n",
+            tokens as f64 / 1000.0
+        );
+        Scrape {
+            at: Nanos::from_millis(at),
+            reading: read(&text).unwrap(),
+        }
+    }
+
+    fn replica(scrapes: Vec<Scrape>) -> ReplicaScrapes {
+        ReplicaScrapes {
+            url: "http://a/metrics".to_owned(),
+            scrapes,
+            trouble: None,
+        }
+    }
+
+    /// From 1 s to 3 s.
+    const WINDOW: ScrapedWindow = ScrapedWindow {
+        start: Nanos::from_secs(1),
+        end: Nanos::from_secs(3),
+    };
+
+    fn seen(replicas: &[ReplicaScrapes]) -> EngineFigures {
+        match engine_view(replicas, WINDOW) {
+            EngineView::Seen(figures) => *figures,
+            EngineView::Unknown { why } => panic!("{why}"),
+        }
+    }
+
+    fn steady() -> ReplicaScrapes {
+        replica(vec![
+            look(0, 7, 0, 5),
+            look(1000, 10, 2, 5),
+            look(2000, 60, 4, 5),
+            look(3000, 110, 4, 5),
+            look(3500, 112, 0, 5),
+        ])
+    }
+
+    #[test]
+    fn a_window_is_read_between_its_edges() {
+        let figures = seen(&[steady()]);
+        assert_eq!(figures.output_tokens, Some(100));
+        assert_eq!((figures.scrapes, figures.engine.as_str()), (3, "vllm"));
+        assert_eq!(
+            figures.running,
+            Some(Gauge {
+                mean: 3.5,
+                max: 4.0
+            })
+        );
+        let kv = figures.kv_usage.unwrap();
+        assert!(
+            (kv.mean - 0.275).abs() < 1e-12 && (kv.max - 0.4).abs() < 1e-12,
+            "{kv:?}"
+        );
+        assert_eq!(figures.caveats, [""; 0]);
+        assert_eq!(figures.waiting, None, "never 0 where nobody says");
+        let ttft = figures.ttft.unwrap();
+        assert_eq!((ttft.n, ttft.mean_s), (100, 0.001));
+        // Not 0.15 s, the middle of the only bucket.
+        assert_eq!(ttft.p50_s, Some(0.002));
+        let EngineCache::Tokens(cache) = cache_tokens(&[steady()]) else {
+            panic!()
+        };
+        assert_eq!((cache.hits, cache.queries), (0, 105), "of the whole stage");
+    }
+
+    #[test]
+    fn replicas_are_one_engine() {
+        let figures = seen(&[steady(), steady()]);
+        assert_eq!(figures.output_tokens, Some(200));
+        assert_eq!(
+            figures.running,
+            Some(Gauge {
+                mean: 7.0,
+                max: 8.0
+            })
+        );
+        assert!((figures.kv_usage.unwrap().max - 0.4).abs() < 1e-12);
+        assert_eq!(figures.ttft.unwrap().n, 200);
+        assert!((figures.ttft.unwrap().mean_s - 0.001).abs() < 1e-12);
+        let mut silent = steady();
+        silent.scrapes.truncate(1);
+        silent.trouble = Some("/metrics answers 404".to_owned());
+        let why = "/metrics answers 404".to_owned();
+        assert_eq!(
+            engine_view(&[steady(), silent.clone()], WINDOW),
+            EngineView::Unknown { why: why.clone() }
+        );
+        assert_eq!(cache_tokens(&[silent]), EngineCache::Unknown { why });
+    }
+
+    #[test]
+    fn an_engine_that_began_anew_has_no_differences() {
+        let by_count = replica(vec![
+            look(1000, 10, 2, 5),
+            look(2000, 3, 2, 5),
+            look(3000, 99, 2, 5),
+        ]);
+        let by_clock = replica(vec![look(1000, 10, 2, 5), look(3000, 99, 2, 8)]);
+        for began_anew in [by_count, by_clock] {
+            let figures = seen(&[steady(), began_anew.clone()]);
+            assert_eq!((figures.output_tokens, figures.ttft), (None, None));
+            assert!(figures.running.is_some(), "a level is none the worse");
+            assert!(figures.caveats[0].contains("anew"), "{:?}", figures.caveats);
+            let cache = cache_tokens(&[began_anew]);
+            assert!(matches!(cache, EngineCache::Unknown { why } if why.contains("anew")));
+        }
+        let mut before = steady();
+        before.scrapes[0] = look(0, 900, 0, 2);
+        assert_eq!(
+            seen(&[before]).output_tokens,
+            Some(100),
+            "not in the window"
+        );
+    }
+
+    #[test]
+    fn a_look_off_the_edge_and_a_gap_are_told() {
+        let early = replica(vec![look(800, 10, 2, 5), look(3000, 99, 2, 5)]);
+        let figures = seen(&[early]);
+        assert_eq!(figures.output_tokens, Some(89));
+        assert!(
+            figures.caveats[0].contains("0.200 s off"),
+            "{:?}",
+            figures.caveats
+        );
+        let long = ScrapedWindow {
+            end: Nanos::from_secs(9),
+            ..WINDOW
+        };
+        let mut slow = replica(vec![look(1000, 10, 2, 5), look(9000, 99, 2, 5)]);
+        slow.trouble = Some("no answer within 5 s".to_owned());
+        let EngineView::Seen(figures) = engine_view(&[slow], long) else {
+            panic!()
+        };
+        assert_eq!(
+            figures.caveats,
+            [
+                "the metrics at http://a/metrics were not read for 8.0 s of the window (no answer \
+                 within 5 s): levels may have gone up and down meanwhile"
+            ]
+        );
+        let outside = replica(vec![look(0, 1, 1, 5), look(500, 2, 1, 5)]);
+        let figures = seen(&[outside]);
+        assert_eq!(figures.output_tokens, None);
+        assert!(figures.caveats[0].contains("both ends"));
+    }
+}
