@@ -9,6 +9,8 @@ use std::path::Path;
 use infergate::diag::{Source, Style, render};
 use infergate::exit::Exit;
 use infergate::metric::{Direction, Metric};
+use infergate::probe::engine::Engine;
+use infergate::provenance::PinPath;
 use infergate::spec::{FileAsk, FileText};
 
 const README: &str = include_str!("../README.md");
@@ -53,6 +55,35 @@ fn the_exit_codes_are_the_codes() {
     }
     assert_eq!(
         part("exit codes"),
+        table.trim(),
+        "put this table into the README:\n{table}"
+    );
+}
+
+#[test]
+fn the_sources_of_pins_are_the_codes() {
+    let engines: Vec<Engine> = Engine::ALL
+        .into_iter()
+        .filter(|engine| !matches!(engine, Engine::Embedded | Engine::Other))
+        .collect();
+    let names: Vec<&str> = engines.iter().map(|engine| engine.name()).collect();
+    let mut table = format!("| pin | {} |\n|---|", names.join(" | "));
+    table.push_str(&"---|".repeat(names.len()));
+    table.push('\n');
+    for pin in PinPath::all() {
+        let cells = engines.iter().map(|engine| {
+            let sources = engine.sources();
+            let paths = sources.get(&pin).into_iter().flatten();
+            let paths: Vec<String> = paths.map(|path| format!("`{path}`")).collect();
+            paths.join(", ")
+        });
+        let cells: Vec<String> = cells.collect();
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            let _ = writeln!(table, "| `{pin}` | {} |", cells.join(" | "));
+        }
+    }
+    assert_eq!(
+        part("pins"),
         table.trim(),
         "put this table into the README:\n{table}"
     );
