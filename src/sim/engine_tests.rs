@@ -15,6 +15,7 @@ const TEST: Constants = Constants {
     token_budget: 128,
     block_size: 16,
     kv_blocks: 512,
+    prefix_cache: true,
 };
 
 fn engine(constants: Constants) -> Engine {
@@ -128,6 +129,29 @@ fn long_prompts_are_prefilled_in_chunks_while_others_decode() {
     assert_eq!(contents, [(0, 10), (1, 127), (1, 127), (1, 46), (1, 0)]);
     assert_eq!(ids(&steps[2]), [1]);
     assert_eq!(ids(&steps[3]), [1, 2]);
+}
+
+#[test]
+fn without_a_prefix_cache_equal_prompts_are_computed_anew() {
+    let twice = |prefix_cache| {
+        let mut engine = engine(Constants {
+            prefix_cache,
+            ..TEST
+        });
+        let mut second = job(1, 50_000, 64, 1);
+        engine.submit(job(1, 0, 64, 1));
+        run(&mut engine);
+        second.id = 2;
+        engine.submit(second);
+        let steps = run(&mut engine);
+        (
+            steps[0].prefill_tokens,
+            steps[0].prefix_queries,
+            steps[0].prefix_hits,
+        )
+    };
+    assert_eq!(twice(true), (16, 64, 48));
+    assert_eq!(twice(false), (64, 0, 0));
 }
 
 #[test]
