@@ -90,13 +90,7 @@ fn spec_pins(spec: &Spec) -> Vec<Seen> {
             (spec.target.connection.answers == Answers::Streamed).to_string(),
         ),
         ("request.sampling", sampling),
-        (
-            "layer",
-            serde_json::to_value(spec.target.layer)
-                .ok()
-                .and_then(|layer| layer.as_str().map(str::to_owned))
-                .unwrap_or_default(),
-        ),
+        ("layer", spec.target.layer.name().to_owned()),
         ("client.version", env!("CARGO_PKG_VERSION").to_owned()),
     ]
     .into_iter()
