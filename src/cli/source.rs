@@ -105,7 +105,7 @@ fn read_file(path: &Path) -> Result<String, String> {
 }
 
 /// Parses the spec that a run file carries. Its target is not used, so a variable that is unset
-/// here stands for any address; of its files it has what the run has kept.
+/// here stands for any address, another for each name; of its files it has what the run has kept.
 pub(super) fn embedded_spec(stamp: &SpecStamp, context: &Context) -> Result<Spec, Failure> {
     let source = Source {
         path: "the run's spec".to_owned(),
@@ -127,7 +127,7 @@ pub(super) fn embedded_spec(stamp: &SpecStamp, context: &Context) -> Result<Spec
     let placeholder = |name: &str| {
         context
             .variable(name)
-            .or_else(|| Some("http://127.0.0.1".to_owned()))
+            .or_else(|| Some(format!("http://127.0.0.1/{name}")))
     };
     let parsed = spec::parse(&source, &placeholder, &kept)
         .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;

@@ -166,6 +166,7 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
             layer: Layer::Engine,
             connection: TargetConnection::default(),
         },
+        beside: None,
         baseline: None,
         pins: BTreeMap::new(),
         under_test: UnderTest::NOTHING,

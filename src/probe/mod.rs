@@ -176,8 +176,6 @@ fn leave(pins: &mut BTreeMap<PinPath, Observation>, groups: &[&str], why: &Why) 
 fn spec_pins(spec: &Spec) -> Vec<Seen> {
     let mut sampling = spec.request.clone();
     let stop = sampling.remove("stop");
-    let layer = serde_json::to_value(spec.target.layer).ok();
-    let layer = layer.and_then(|layer| layer.as_str().map(str::to_owned));
     [
         ("request.api", spec.target.api.name().to_owned()),
         (
@@ -192,7 +190,7 @@ fn spec_pins(spec: &Spec) -> Vec<Seen> {
             "request.stop",
             stop.map_or_else(|| "none".to_owned(), |stop| stop.to_string()),
         ),
-        ("layer", layer.unwrap_or_default()),
+        ("layer", spec.target.layer.name().to_owned()),
     ]
     .into_iter()
     .filter_map(|(path, value)| Seen::new(path, value, "spec"))

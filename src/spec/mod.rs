@@ -73,8 +73,8 @@ pub struct Parsed {
 
 /// Reads a spec.
 ///
-/// `environment` gives the values of variables; only `${…}` in the values of `target` and
-/// `baseline` asks for any. `files` gives the text of each file that a stage replays or a class takes rows from. An error holds every mistake and
+/// `environment` gives the values of variables; only `${…}` in the values of `target`,
+/// `targets` and `baseline` asks for any. `files` gives the text of each file that a stage replays or a class takes rows from. An error holds every mistake and
 /// warning in the order of the text, at least one of them an error, and never a variable's value.
 pub fn parse(
     source: &Source,

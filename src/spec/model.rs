@@ -29,8 +29,10 @@ pub type DeclaredPins = BTreeMap<PinPath, Declared>;
 pub struct Spec {
     /// The spec's name, which is the baseline folder's name too.
     pub name: Name,
-    /// What is measured.
+    /// What is measured; of two layers the one that is judged.
     pub target: Target,
+    /// The other of two layers, which `run` measures beside it.
+    pub beside: Option<Target>,
     /// What `ab` compares it with, where the spec says.
     pub baseline: Option<TargetPlace>,
     /// What must hold of it.
@@ -82,7 +84,27 @@ impl Spec {
         self.target.connection = self.target.connection.in_folder(folder);
         self.target.place = self.target.place.in_folder(folder);
         self.baseline = self.baseline.map(|place| place.in_folder(folder));
+        self.beside = self.beside.map(|mut target| {
+            target.connection = target.connection.in_folder(folder);
+            target.place = target.place.in_folder(folder);
+            target
+        });
         self
+    }
+
+    /// The spec at each of its two layers, the engine first; `None` where it names one target.
+    pub fn layers(&self) -> Option<[Self; 2]> {
+        let beside = self.beside.clone()?;
+        let at = |target: &Target| Self {
+            target: target.clone(),
+            beside: None,
+            ..self.clone()
+        };
+        let (judged, beside) = (at(&self.target), at(&beside));
+        Some(match self.target.layer {
+            Layer::Engine => [judged, beside],
+            Layer::EndToEnd => [beside, judged],
+        })
     }
 
     /// What a run keeps of its classes' files.
@@ -154,6 +176,19 @@ pub enum Layer {
     Engine,
     /// Everything between client and engine too: gateways, network.
     EndToEnd,
+}
+
+impl Layer {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Engine, Self::EndToEnd];
+
+    /// The name in specs and pins.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Engine => "engine",
+            Self::EndToEnd => "end-to-end",
+        }
+    }
 }
 
 /// What the traffic is.

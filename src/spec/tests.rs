@@ -248,7 +248,21 @@ fn everything_written_is_read() {
     assert_eq!(spec.gate.cells[1].limit, Limit::AtMost(1.0));
     assert_eq!(spec.gate.cells[0].cell, spec.gate.cells[1].cell);
 
+    let spec = good("layers");
+    let [engine, front] = spec.layers().unwrap();
+    assert_eq!(spec.target, front.target, "the front is what users see");
+    assert_eq!((front.beside, engine.beside), (None, None));
+    assert_eq!(engine.target.layer, Layer::Engine);
+    assert_eq!(front.target.layer, Layer::EndToEnd);
+    // What is asked is shared, how it is reached is not.
+    assert_eq!(engine.target.api, Api::Completions);
+    assert_eq!(engine.target.connection.key, front.target.connection.key);
+    assert_eq!(front.target.model.as_deref(), Some("team/llama"));
+    assert_eq!(engine.target.connection.http, HttpVersion::Http1);
+    assert_eq!(front.target.connection.http, HttpVersion::Http2);
+
     let spec = good("anchors");
+    assert_eq!(spec.layers(), None);
     assert_eq!(
         spec.target.place,
         TargetPlace::Urls(vec![format!("http://{SECRET}:8000")])

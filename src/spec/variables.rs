@@ -1,4 +1,4 @@
-//! Variables: `${VAR}` and `${VAR:-default}` in the values of `target` and `baseline`, and nowhere
+//! Variables: `${VAR}` and `${VAR:-default}` in the values of `target`, `targets` and `baseline`, and nowhere
 //! else.
 //!
 //! Diagnostics show the text as written and name variables; they never show a value, for it may be
@@ -24,7 +24,7 @@ pub(super) fn expand(root: &mut Node, environment: Environment<'_>, out: &mut Di
         return;
     };
     for field in fields {
-        let in_target = matches!(field.key.as_str(), "target" | "baseline");
+        let in_target = matches!(field.key.as_str(), "target" | "targets" | "baseline");
         each_scalar(&mut field.value, &mut |scalar, span| {
             if !scalar.text.contains("${") {
                 return;

@@ -10,7 +10,7 @@ use crate::spec::connection::{
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape, wrong_type};
 use crate::spec::model::{Gate, SloClause};
-use crate::spec::node::{Kind, Node};
+use crate::spec::node::{Entry, Kind, Node};
 use crate::spec::values;
 use crate::spec::variables::is_variable_name;
 
@@ -85,10 +85,7 @@ pub(super) fn refuse_unseen(
     gate: Option<&Gate>,
     out: &mut Diagnostics,
 ) {
-    let Some(Kind::Mapping(target)) = fields.get("target", out).map(|node| &node.kind) else {
-        return;
-    };
-    let Some(field) = target.iter().find(|entry| entry.key == "streaming") else {
+    let Some(field) = streaming(fields, out) else {
         return;
     };
     let clauses = classes.iter().flat_map(|class| {
@@ -111,6 +108,24 @@ pub(super) fn refuse_unseen(
             "keep to `e2e`, rates and shares, or let answers stream",
         );
     }
+}
+
+/// The field that says so, of the target or of one of two.
+fn streaming<'n>(fields: &Fields<'n>, out: &mut Diagnostics) -> Option<&'n Entry> {
+    fn within(node: &Node) -> &[Entry] {
+        match &node.kind {
+            Kind::Mapping(entries) => entries,
+            Kind::Null | Kind::Scalar(_) | Kind::Sequence(_) => &[],
+        }
+    }
+    let named = |entries: &'n [Entry]| entries.iter().find(|entry| entry.key == "streaming");
+    let target = fields.get("target", out).map(within);
+    let layers = fields.get("targets", out).map(within);
+    let layers = layers
+        .into_iter()
+        .flatten()
+        .map(|entry| within(&entry.value));
+    target.into_iter().chain(layers).find_map(named)
 }
 
 fn key(

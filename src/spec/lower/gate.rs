@@ -20,6 +20,7 @@ const SHAPE: Shape = Shape {
         "incomparable",
         "token_mismatch",
         "evidence",
+        "layer",
     ],
     later: &["anchor", "min_completed"],
     example: "gate: {cells: [{metric: ttft.p95, worse_by: 10%}]}",

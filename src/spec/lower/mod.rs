@@ -22,6 +22,7 @@ mod stages;
 mod stopping;
 mod support;
 mod target;
+mod targets;
 mod tenants;
 mod timeouts;
 mod trace;
@@ -45,6 +46,7 @@ const SHAPE: Shape = Shape {
         "requires",
         "name",
         "target",
+        "targets",
         "baseline",
         "pins",
         "under_test",
@@ -55,8 +57,8 @@ const SHAPE: Shape = Shape {
         "timeouts",
     ],
     later: &[
-        "targets", "urls", "tls", "headers", "archive", "extends", "limits", "capacity", "cost",
-        "records", "events", "labels", "only", "refine",
+        "urls", "tls", "headers", "archive", "extends", "limits", "capacity", "cost", "records",
+        "events", "labels", "only", "refine",
     ],
     example: "infergate: 1",
 };
@@ -77,7 +79,7 @@ pub(super) fn lower(
     let name = fields
         .need("name", "name: chat-8b", out)
         .and_then(|node| values::name(node, "`name`", "chat-8b", out));
-    let target = target::lower(&fields, out);
+    let (target, beside) = targets::lower(&fields, out).unzip();
     let baseline = target::baseline(&fields, target.as_ref(), out);
     let pins = pins::lower(&fields, target.as_ref(), out);
     let request = request::lower(&fields, out);
@@ -113,6 +115,7 @@ pub(super) fn lower(
     Some(Spec {
         name: name?,
         target: target?,
+        beside: beside?,
         baseline: baseline.ok()?,
         pins: pins.declared,
         under_test: pins.under_test,

@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, suggest};
 use crate::provenance::{Declared, PinPath, UnderTest};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields};
-use crate::spec::model::{DeclaredPins, Layer, Target};
+use crate::spec::model::{DeclaredPins, Target};
 use crate::spec::node::{Entry, Kind, Node};
 use crate::spec::values;
 
@@ -150,13 +150,7 @@ impl Tree<'_> {
     /// Pins that the spec sets elsewhere: nothing to declare, and nothing to contradict.
     fn check_against_target(&mut self, pin: PinPath, declared: &Declared, entry: &Entry) {
         let (set_by, value) = match (pin.as_str(), self.target) {
-            ("layer", Some(target)) => (
-                "target.layer",
-                Some(match target.layer {
-                    Layer::Engine => "engine",
-                    Layer::EndToEnd => "end-to-end",
-                }),
-            ),
+            ("layer", Some(target)) => ("target.layer", Some(target.layer.name())),
             ("request.api", Some(target)) => ("target.api", Some(target.api.name())),
             ("request.sampling", _) => ("request", None),
             ("limits.max_model_len", _) => {

@@ -9,7 +9,7 @@ use crate::spec::values;
 
 use super::{connection, launch};
 
-const SHAPE: Shape = Shape {
+pub(super) const SHAPE: Shape = Shape {
     known: &[
         "url",
         "urls",
@@ -42,9 +42,14 @@ const LATER_APIS: &[&str] = &["responses", "embeddings", "rerank"];
 
 const URL: &str = "url: http://localhost:8000";
 
-pub(super) fn lower(fields: &Fields<'_>, out: &mut Diagnostics) -> Option<Target> {
-    let node = fields.need("target", SHAPE.example, out)?;
-    let fields = Fields::open(node, "`target`", &SHAPE, out)?;
+/// A target; where its name says the `layer`, the field may only repeat it.
+pub(super) fn lower(
+    node: &Node,
+    name: &str,
+    named: Option<Layer>,
+    out: &mut Diagnostics,
+) -> Option<Target> {
+    let fields = Fields::open(node, format!("`{name}`"), &SHAPE, out)?;
     let place = place(&fields, None, out);
     let api = fields.or("api", Api::Chat, out, |node, out| {
         let options = [Api::Chat, Api::Completions].map(|api| (api.name(), api));
@@ -53,10 +58,25 @@ pub(super) fn lower(fields: &Fields<'_>, out: &mut Diagnostics) -> Option<Target
     let model = fields
         .get("model", out)
         .and_then(|node| filled(node, "`model`", "meta-llama/Llama-3.1-8B-Instruct", out));
-    let layer = fields.or("layer", Layer::Engine, out, |node, out| {
-        let options = [("engine", Layer::Engine), ("end-to-end", Layer::EndToEnd)];
+    let usual = named.unwrap_or(Layer::Engine);
+    let layer = fields.or("layer", usual, out, |node, out| {
+        let options = Layer::ALL.map(|layer| (layer.name(), layer));
         values::choice(node, "`layer`", &options, &[], out)
     });
+    if let (Some(named), Some(layer)) = (named, layer)
+        && named != layer
+    {
+        out.error(
+            "spec::contradiction",
+            fields.key_span("layer").unwrap_or(fields.span()),
+            format!(
+                "`{name}` measures the layer `{}` and its `layer` says `{}`",
+                named.name(),
+                layer.name()
+            ),
+            "leave `layer` out: the name says it",
+        );
+    }
     let connection = connection::lower(&fields, out);
     Some(Target {
         place: place?,
