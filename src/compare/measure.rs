@@ -3,7 +3,9 @@
 use crate::metric::{Cell, Kind, Metric, Statistic};
 use crate::sample::{OutcomeKind, StopReason};
 use crate::stats::proportion::Count;
-use crate::summary::{ClassSummary, InvalidReason, Run, RunEnd, Saturation, StageSummary};
+use crate::summary::{
+    ClassSummary, EarlyAnswer, InvalidReason, Run, RunEnd, Saturation, StageSummary,
+};
 
 /// What a run says of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,6 +79,9 @@ impl Measure {
 
 /// Reads a cell from a run.
 pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
+    if cell.metric.metric().kind() == Kind::OfRun {
+        return cold_start(run, cell.metric.metric());
+    }
     let stages: Vec<&StageSummary> = run
         .stages
         .iter()
@@ -143,6 +148,25 @@ pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
         n,
         bad: bad(&parts, cell.metric.metric()),
         window_s: stages.iter().map(|stage| stage.window_s).sum(),
+    }
+}
+
+/// How the engine came up: whatever became of the run, it did.
+fn cold_start(run: &Run, metric: Metric) -> Measure {
+    let Some(cold) = &run.cold_start else {
+        let why = "the engine was not launched for the run, so there is no cold start";
+        return Measure::without(Value::Absent(why.to_owned()));
+    };
+    let value = match (metric, &cold.first, &cold.warm) {
+        (Metric::ColdFirstRequest, EarlyAnswer::Answered { e2e_s, .. }, _)
+        | (Metric::ColdWarmRequest, _, EarlyAnswer::Answered { e2e_s, .. }) => above_zero(*e2e_s),
+        (Metric::ColdFirstRequest, EarlyAnswer::Failed { .. }, _)
+        | (Metric::ColdWarmRequest, _, EarlyAnswer::Failed { .. }) => Value::Failed,
+        (_, _, _) => above_zero(cold.ready_s),
+    };
+    Measure {
+        n: 1,
+        ..Measure::without(value)
     }
 }
 
@@ -249,7 +273,10 @@ const fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
         | Metric::E2e
         | Metric::Attainment
         | Metric::ErrorRatio
-        | Metric::TruncatedRatio => None,
+        | Metric::TruncatedRatio
+        | Metric::ColdReady
+        | Metric::ColdFirstRequest
+        | Metric::ColdWarmRequest => None,
     }
 }
 
@@ -283,7 +310,10 @@ fn bad(parts: &[&ClassSummary], metric: Metric) -> Option<Count> {
         | Metric::RequestThroughput
         | Metric::OutputThroughput
         | Metric::InputThroughput
-        | Metric::TotalThroughput => None,
+        | Metric::TotalThroughput
+        | Metric::ColdReady
+        | Metric::ColdFirstRequest
+        | Metric::ColdWarmRequest => None,
     };
     let counts: Option<Vec<Count>> = parts
         .iter()

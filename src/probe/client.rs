@@ -75,6 +75,9 @@ const fn advice(status: u16) -> &'static str {
 /// Longest answer that is read: far above any model list or chat template.
 const LONGEST: usize = 8 << 20;
 
+/// As good as for ever: whoever waits for an answer in parts has a limit of its own.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
+
 /// Asks one target.
 #[derive(Debug, Clone)]
 pub struct ProbeClient {
@@ -196,6 +199,17 @@ impl ProbeClient {
         .await
     }
 
+    /// Gives each part of the answer to a POST of JSON as it comes, however long that takes.
+    pub(super) async fn feed(
+        &self,
+        path: &str,
+        body: &Value,
+        each: impl FnMut(&[u8]),
+    ) -> Result<(), ProbeError> {
+        let request = self.http.post(format!("{}{path}", self.base)).json(body);
+        self.read(path, request.timeout(LONGEST_WAIT), each).await
+    }
+
     fn authorized(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
         let headers = self.access.headers.iter();
         let request = headers.fold(request, |request, (name, value)| {
@@ -226,35 +240,53 @@ impl ProbeClient {
         path: &str,
         request: reqwest::RequestBuilder,
     ) -> Result<Vec<u8>, ProbeError> {
+        let mut body = Vec::new();
+        self.read(path, request, |part| body.extend_from_slice(part))
+            .await?;
+        Ok(body)
+    }
+
+    /// Gives each part of an answer as it comes.
+    async fn read(
+        &self,
+        path: &str,
+        request: reqwest::RequestBuilder,
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<(), ProbeError> {
         let unreachable = |error| self.unreachable(error);
         let mut response = self.authorized(request).send().await.map_err(unreachable)?;
         let status = response.status().as_u16();
-        let mut body = Vec::new();
+        let (mut length, mut refusal) = (0, Vec::new());
         while let Some(part) = response.chunk().await.map_err(unreachable)? {
-            body.extend_from_slice(&part);
-            if body.len() > LONGEST {
+            length += part.len();
+            if length > LONGEST {
                 return Err(ProbeError::TooLong {
                     path: path.to_owned(),
                 });
             }
+            if status >= 400 {
+                refusal.extend_from_slice(&part);
+            } else {
+                each(&part);
+            }
         }
-        if status >= 400 {
-            let text = String::from_utf8_lossy(&body)
-                .chars()
-                .take(200)
-                // Whatever a server says must not command the terminal.
-                .map(|c| if c.is_control() { ' ' } else { c })
-                .collect::<String>()
-                .trim()
-                .to_owned();
-            let text = self.access.mask(&text);
-            return Err(ProbeError::Status {
-                path: path.to_owned(),
-                status,
-                text,
-            });
+        if status < 400 {
+            return Ok(());
         }
-        Ok(body)
+        let text = String::from_utf8_lossy(&refusal)
+            .chars()
+            .take(200)
+            // Whatever a server says must not command the terminal.
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect::<String>()
+            .trim()
+            .to_owned();
+        let text = self.access.mask(&text);
+        Err(ProbeError::Status {
+            path: path.to_owned(),
+            status,
+            text,
+        })
     }
 }
 

@@ -8,6 +8,7 @@ mod build;
 mod cache;
 mod cells;
 mod client;
+mod cold_start;
 mod conditions;
 pub mod doctor;
 mod engine;

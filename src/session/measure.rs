@@ -109,6 +109,11 @@ impl Sitting {
         &self.session
     }
 
+    /// What is measured.
+    pub const fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
     /// What all runs execute.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
@@ -266,6 +271,7 @@ impl Sitting {
             salt: salt.as_str().to_owned(),
             prompt_calibration: calibration,
             pins: observed.pins,
+            cold_start: target.cold_start().cloned(),
             client: ClientStamp {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 target: without_credentials(&target.bases().join(", ")),

@@ -7,6 +7,7 @@ mod error;
 mod guard;
 mod headroom;
 mod launch;
+mod log;
 mod look;
 mod measure;
 mod merge;

@@ -13,6 +13,7 @@ use crate::load::Stop;
 use crate::probe::ProbeError;
 use crate::provenance::{Declared, Observation, Pin, Pins, Why};
 use crate::spec::TargetPlace;
+use crate::summary::ColdStart;
 
 /// How long the embedded engine may take to listen.
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -225,21 +226,23 @@ impl RunningTarget {
         }
     }
 
-    /// Adds the command of a launched engine as its arguments, where the engine shows none itself.
+    /// Adds what the launch says of an engine, where that shows it not itself: its arguments, its
+    /// container image.
     pub(super) fn complete(&self, pins: &mut Pins) {
-        let (Engine::Launched(launched), Ok(path)) = (&self.engine, "engine.args".parse()) else {
+        let Engine::Launched(launched) = &self.engine else {
             return;
         };
-        let pin = pins.entry(path).or_insert(Pin {
-            declared: None,
-            observed: Observation::Unknown(Why::NotReported),
-        });
-        let declared = matches!(pin.declared, Some(Declared::Literal(_)));
-        if matches!(pin.observed, Observation::Unknown(_)) && !declared {
-            pin.observed = Observation::Seen {
-                value: launched.shown(),
-                source: "launch".to_owned(),
-            };
+        see(pins, "engine.args", launched.shown());
+        if let Some(image) = launched.image() {
+            see(pins, "host.container", image.to_owned());
+        }
+    }
+
+    /// How a launched engine came up.
+    pub(super) fn cold_start(&self) -> Option<&ColdStart> {
+        match &self.engine {
+            Engine::Launched(launched) => launched.cold_start(),
+            Engine::Elsewhere | Engine::Embedded(_) => None,
         }
     }
 
@@ -261,5 +264,23 @@ impl RunningTarget {
             }
             Engine::Launched(launched) => launched.stop().await,
         }
+    }
+}
+
+/// Fills a pin that nobody has seen or declared.
+fn see(pins: &mut Pins, path: &str, value: String) {
+    let Ok(path) = path.parse() else {
+        return;
+    };
+    let pin = pins.entry(path).or_insert(Pin {
+        declared: None,
+        observed: Observation::Unknown(Why::NotReported),
+    });
+    let declared = matches!(pin.declared, Some(Declared::Literal(_)));
+    if matches!(pin.observed, Observation::Unknown(_)) && !declared {
+        pin.observed = Observation::Seen {
+            value,
+            source: "launch".to_owned(),
+        };
     }
 }

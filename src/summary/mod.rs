@@ -1,9 +1,11 @@
 //! Records to the summary of a run.
 
 mod class;
+mod cold_start;
 mod distribution;
 mod engine;
 mod gpu;
+mod health;
 mod invalid;
 mod load_state;
 mod merge;
@@ -21,15 +23,16 @@ mod tenants;
 mod tests;
 mod windows;
 
+pub use cold_start::{ColdStart, EarlyAnswer};
 pub use engine::{EngineFigures, EngineTime, EngineView, Gauge, Speculation};
 pub use gpu::{GpuFigures, GpuView};
+pub use health::ClientHealth;
 pub use invalid::InvalidReason;
 pub use load_state::{LoadState, Saturation};
 pub use merge::{MergeError, merge_observations, merge_runs, same_run};
 pub use model::{
-    Attainment, ClassSummary, ClauseCount, ClientHealth, ClientStamp, Distribution, QuantileValue,
-    RUN_FORMAT, Rates, Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, TokenTotals,
-    Window,
+    Attainment, ClassSummary, ClauseCount, ClientStamp, Distribution, QuantileValue, RUN_FORMAT,
+    Rates, Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, TokenTotals, Window,
 };
 pub use prefix_cache::{CACHE_TOLERANCE, CacheDoubt, CacheUsage, PrefixCache, shared_share};
 pub use records::Records;

@@ -7,7 +7,11 @@ mod baseline;
 mod calibrate;
 mod cases;
 mod check;
+#[cfg(unix)]
+mod cold_start;
 mod compare;
+#[cfg(unix)]
+mod container;
 mod doctor;
 mod help;
 mod honesty;

@@ -104,6 +104,9 @@ pub(super) fn lower(
             .map_or(&[][..], |workload| &workload.classes);
         connection::refuse_unseen(&fields, classes, gate.as_ref(), out);
     }
+    if let (Some(gate), Some(target), Ok(baseline)) = (&gate, &target, &baseline) {
+        launch::refuse_cold(&target.place, baseline.as_ref(), gate, out);
+    }
     if let Some(gate) = &gate {
         stages.warn_short_warmup(gate, target.as_ref(), out);
     }
