@@ -201,6 +201,7 @@ impl Maker {
             prompt_calibration: PromptCalibration::ASSUMED,
             pins: BTreeMap::new(),
             cold_start: None,
+            network: None,
             client: ClientStamp {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 target: "http://127.0.0.1:1".to_owned(),

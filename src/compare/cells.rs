@@ -35,6 +35,18 @@ pub struct ComparedCell {
     pub work_changed: Option<String>,
 }
 
+impl ComparedCell {
+    /// Whether the candidate's latency is shorter than a round trip to it, in more than half of its
+    /// runs: it can't have been the target that answered.
+    pub fn is_below_round_trip(&self) -> bool {
+        let below = |measure: &&Measure| {
+            let both = measure.measured().zip(measure.round_trip_s);
+            both.is_some_and(|(value, round_trip)| value < round_trip)
+        };
+        2 * self.candidate.iter().filter(below).count() > self.candidate.len()
+    }
+}
+
 /// Quantiles that are shown of undeclared cells.
 const SHOWN: [Quantile; 3] = [Quantile::P50, Quantile::P95, Quantile::P99];
 

@@ -50,6 +50,8 @@ pub struct Measure {
     pub window_s: f64,
     /// Why its value can't be judged, of latencies.
     pub unfit: Option<Unfit>,
+    /// A round trip to the target, of latencies that begin with a request: none can be shorter.
+    pub round_trip_s: Option<f64>,
 }
 
 impl Measure {
@@ -73,6 +75,7 @@ impl Measure {
             bad: None,
             window_s: 0.0,
             unfit: None,
+            round_trip_s: None,
         }
     }
 }
@@ -146,6 +149,15 @@ pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
             .find_map(|stage| unfit(stage))
             .filter(|_| latency),
         n,
+        round_trip_s: run
+            .network
+            .filter(|_| {
+                matches!(
+                    cell.metric.metric(),
+                    Metric::Ttft | Metric::Ttfa | Metric::E2e
+                )
+            })
+            .map(|network| network.rtt_s),
         bad: bad(&parts, cell.metric.metric()),
         window_s: stages.iter().map(|stage| stage.window_s).sum(),
     }

@@ -158,6 +158,23 @@ impl ProbeClient {
             .as_u16())
     }
 
+    /// Host and port of the base URL.
+    pub(super) fn authority(&self) -> Option<(String, u16)> {
+        let url = reqwest::Url::parse(&self.base).ok()?;
+        let host = url.host_str()?.trim_matches(['[', ']']).to_owned();
+        Some((host, url.port_or_known_default()?))
+    }
+
+    /// What `clock` shows when the headers of an answer to a GET are there, whatever they say; the
+    /// body is read, so that the connection serves again.
+    pub(super) async fn headers<T>(&self, path: &str, clock: impl FnOnce() -> T) -> Option<T> {
+        let request = self.authorized(self.http.get(format!("{}{path}", self.base)));
+        let mut response = request.send().await.ok()?;
+        let shown = clock();
+        while response.chunk().await.ok()?.is_some() {}
+        Some(shown)
+    }
+
     /// A text that the target wrote, without secrets.
     pub fn mask(&self, text: &str) -> String {
         self.access.mask(text)

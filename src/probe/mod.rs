@@ -11,6 +11,7 @@ mod client;
 mod early;
 mod host;
 mod machine;
+mod network;
 mod queue;
 mod skew;
 
@@ -23,6 +24,7 @@ pub use client::{ProbeClient, ProbeError};
 pub use early::{Asking, early_answer};
 pub use host::host_pins;
 pub use machine::{CpuTicks, cpu_ticks, limits};
+pub use network::network;
 pub use queue::drained;
 pub use skew::skew;
 

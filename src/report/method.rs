@@ -7,7 +7,7 @@ use crate::verdict::{CellState, Finding, Judgement};
 
 use super::build::Sides;
 use super::span::Text;
-use super::words;
+use super::{network, words};
 
 /// One line each.
 pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
@@ -47,6 +47,7 @@ pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
                 .quoted(&run.client.version),
         );
     }
+    out.extend(network::sides(sides.baseline, sides.candidate));
     for (side, runs) in [
         (Side::Baseline, sides.baseline),
         (Side::Candidate, sides.candidate),

@@ -21,6 +21,7 @@ pub mod json;
 pub mod markdown;
 mod method;
 mod model;
+mod network;
 mod outcomes;
 mod reasons;
 mod remarks;

@@ -8,7 +8,9 @@ use crate::unit::scale::{self, Unit};
 
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
-use super::{cache, client, cold_start, conditions, outcomes, remarks, setup, tenants, words};
+use super::{
+    cache, client, cold_start, conditions, network, outcomes, remarks, setup, tenants, words,
+};
 
 /// Latency metrics that a report of one run shows, where they were measured.
 const LATENCIES: [Metric; 7] = [
@@ -113,6 +115,7 @@ fn facts(run: &Run) -> Vec<Text> {
             .quoted(&run.definition),
     ];
     facts.extend(run.cold_start.as_ref().map(cold_start::line));
+    facts.extend(run.network.map(network::line));
     facts
 }
 

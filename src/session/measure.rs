@@ -13,10 +13,10 @@ use crate::archive::{RecordWriter, save_run};
 use crate::load::{Appointment, Endpoint, LoadEvent, Stop};
 use crate::metric::DEFINITION;
 use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt, Share};
-use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, skew};
+use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, network, skew};
 use crate::provenance::Pins;
 use crate::spec::{Answers, Spec};
-use crate::summary::{ClientStamp, RUN_FORMAT, Run, RunEnd, ShardStamp, Side, SpecStamp};
+use crate::summary::{ClientStamp, Network, RUN_FORMAT, Run, RunEnd, ShardStamp, Side, SpecStamp};
 use crate::unit::Nanos;
 
 /// What tells a run from every other.
@@ -228,7 +228,9 @@ impl Sitting {
             Some(_) => skew(replicas.first()).await,
             None => None,
         };
+        let mut network = None;
         if loaded.end == RunEnd::Complete {
+            network = way(replicas.first(), stop.clone()).await;
             let prompter = Prompter::new(seed, salt.clone(), calibration).under(self.plan.cache());
             let from = Source {
                 endpoint: &endpoint,
@@ -272,6 +274,7 @@ impl Sitting {
             prompt_calibration: calibration,
             pins: observed.pins,
             cold_start: target.cold_start().cloned(),
+            network,
             client: ClientStamp {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 target: without_credentials(&target.bases().join(", ")),
@@ -287,6 +290,14 @@ impl Sitting {
             path,
             records: records_path,
         })
+    }
+}
+
+/// What the way to the target takes, where nobody stops it.
+async fn way(probe: &ProbeClient, mut stop: Stop) -> Option<Network> {
+    tokio::select! {
+        network = network(probe) => network,
+        () = stop.pressed() => None,
     }
 }
 

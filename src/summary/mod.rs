@@ -10,6 +10,7 @@ mod invalid;
 mod load_state;
 mod merge;
 mod model;
+mod network;
 mod prefix_cache;
 #[cfg(test)]
 pub(crate) mod properties;
@@ -34,6 +35,7 @@ pub use model::{
     Attainment, ClassSummary, ClauseCount, ClientStamp, Distribution, QuantileValue, RUN_FORMAT,
     Rates, Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, TokenTotals, Window,
 };
+pub use network::Network;
 pub use prefix_cache::{CACHE_TOLERANCE, CacheDoubt, CacheUsage, PrefixCache, shared_share};
 pub use records::Records;
 pub use settling::Settling;

@@ -10,6 +10,7 @@ use super::gpu::GpuView;
 use super::health::ClientHealth;
 use super::invalid::InvalidReason;
 use super::load_state::LoadState;
+use super::network::Network;
 use super::prefix_cache::PrefixCache;
 use super::settling::Settling;
 use super::shard::{MergedShard, ShardStamp};
@@ -61,6 +62,9 @@ pub struct Run {
     /// How the engine came up; `None` where it was not launched for the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_start: Option<ColdStart>,
+    /// What the way to the target took; `None` where it could not be measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// Who measured.
     pub client: ClientStamp,
     /// The stages, in order.

@@ -172,6 +172,9 @@ impl Context<'_> {
         if hypothesis.test.is_relative() && hypothesis.cell.work_changed.is_some() {
             return (CellState::Implausible, Some(Reason::WorkChanged));
         }
+        if hypothesis.cell.is_below_round_trip() {
+            return (CellState::Implausible, Some(Reason::BelowRoundTrip));
+        }
         let Some(Looked {
             look, tolerance, ..
         }) = result.looked
