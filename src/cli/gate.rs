@@ -11,6 +11,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::judge::Evidence;
+use super::lock::LockArgs;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
@@ -54,6 +55,9 @@ pub(super) struct GateArgs {
     #[command(flatten)]
     out: OutArgs,
 
+    #[command(flatten)]
+    lock: LockArgs,
+
     /// Print the report as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -72,12 +76,16 @@ pub(super) async fn run(
             path: &args.spec,
             sides: &args.sides,
             baselines: Some(&args.baselines),
+            lock: &args.lock,
             json: args.json,
         };
         return interleave(request, &mut sitting, context, interrupt).await;
     }
     let place = args.sides.place(Side::Candidate, &spec)?;
-    let mut station = sitting.station(place, "candidate", context);
+    let places = [&place];
+    let locks = args.lock.hold(&spec, &places, false, context, interrupt);
+    let _locks = locks.await?;
+    let mut station = sitting.station(place.clone(), "candidate", context);
     let gated = against_stored(&args, &spec, &mut sitting, &mut station, context, interrupt).await;
     station.down().await;
     gated

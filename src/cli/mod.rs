@@ -15,6 +15,7 @@ mod gate;
 mod guard;
 mod interrupt;
 mod judge;
+mod lock;
 mod merge;
 mod percent;
 mod report;

@@ -20,6 +20,8 @@ mod hostile_servers;
 #[cfg(unix)]
 mod launch;
 #[cfg(unix)]
+mod lock;
+#[cfg(unix)]
 mod resume;
 mod run;
 mod shards;

@@ -33,6 +33,9 @@ pub(super) async fn take(
              the noise does not show",
         );
     }
+    let places = [&spec.target.place];
+    let locks = args.lock.hold(spec, &places, false, context, interrupt);
+    let _locks = locks.await?;
     let mut pins = Pins::new();
     for number in 1..=args.sessions {
         let of = args.sessions;
