@@ -41,8 +41,11 @@ impl LockArgs {
         context: &mut Context,
         interrupt: &Interrupt,
     ) -> Result<Option<Locks>, Failure> {
-        let keys = lock_keys(places.iter().copied());
-        if self.no_lock || keys.is_empty() {
+        if self.no_lock {
+            return Ok(None);
+        }
+        let keys = lock_keys(places).await;
+        if keys.is_empty() {
             return Ok(None);
         }
         let folder = context

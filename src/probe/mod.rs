@@ -9,6 +9,7 @@ mod cache;
 mod calibrate;
 mod client;
 mod early;
+pub mod gpu;
 mod host;
 mod machine;
 mod network;
@@ -28,7 +29,7 @@ pub use network::network;
 pub use queue::drained;
 pub use skew::skew;
 
-use crate::provenance::{Observation, Pin, PinPath, Pins, Why};
+use crate::provenance::{Declared, Observation, Pin, PinPath, Pins, Why};
 use crate::spec::{Answers, Spec};
 
 /// What was seen of a target.
@@ -78,10 +79,8 @@ pub async fn observe(client: &ProbeClient, spec: &Spec) -> Result<Observed, Prob
         seen.extend(host_pins());
     }
     seen.extend(spec_pins(spec));
-    Ok(Observed {
-        model,
-        pins: merge(spec, &seen),
-    })
+    let pins = merge(spec, &model, &seen);
+    Ok(Observed { model, pins })
 }
 
 /// Pins that follow from the spec itself.
@@ -109,7 +108,7 @@ fn spec_pins(spec: &Spec) -> Vec<Seen> {
 }
 
 /// Declared and seen pins as one map: what is declared and not seen is unknown with a reason.
-fn merge(spec: &Spec, seen: &[Seen]) -> Pins {
+fn merge(spec: &Spec, model: &str, seen: &[Seen]) -> Pins {
     let mut pins: BTreeMap<PinPath, Pin> = seen
         .iter()
         .map(|seen| {
@@ -131,7 +130,10 @@ fn merge(spec: &Spec, seen: &[Seen]) -> Pins {
             declared: None,
             observed: Observation::Unknown(Why::NotReported),
         });
-        pin.declared = Some(declared.clone());
+        pin.declared = Some(match declared {
+            Declared::Same => Declared::Literal(model.to_owned()),
+            other => other.clone(),
+        });
     }
     pins
 }

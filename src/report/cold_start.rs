@@ -10,7 +10,9 @@ pub(super) fn line(cold: &ColdStart) -> Text {
     let text =
         Text::of("Cold start: ready after ").figure(scale::value(Unit::Seconds, cold.ready_s));
     let text = answer(text.words(", first request "), &cold.first);
-    answer(text.words(", first warm request "), &cold.warm)
+    let text = answer(text.words(", first warm request "), &cold.warm);
+    let busy = cold.busy.iter();
+    busy.fold(text, |text, what| text.words("; before it, ").prose(what))
 }
 
 fn answer(text: Text, answer: &EarlyAnswer) -> Text {
@@ -42,11 +44,12 @@ mod tests {
             warm: EarlyAnswer::Failed {
                 error: "no answer within 1m".to_owned(),
             },
+            busy: vec!["GPU 0 was 40 % busy".to_owned()],
         };
         assert_eq!(
             line(&cold).plain(),
             "Cold start: ready after 41.20 s, first request 1900 ms (TTFT 1850 ms), first warm request \
-             failed: no answer within 1m"
+             failed: no answer within 1m; before it, GPU 0 was 40 % busy"
         );
     }
 }

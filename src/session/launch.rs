@@ -9,6 +9,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
 use super::guard::{ENDED, FAILED, kill_group};
+use super::idle::wait_for_idle;
 use super::log::{new_log, tail};
 use super::target::TargetError;
 use crate::access::Access;
@@ -60,6 +61,8 @@ pub(super) struct Launched {
     lifeline: Option<ChildStdin>,
     fate: watch::Receiver<Fate>,
     began: Instant,
+    /// What else used the machine before it.
+    busy: Vec<String>,
     cold_start: Option<ColdStart>,
 }
 
@@ -79,8 +82,13 @@ impl Launched {
                 command: launch.shown(),
             });
         }
+        let busy = tokio::select! {
+            busy = wait_for_idle(launch) => busy?,
+            () = stop.pressed() => return Err(TargetError::Interrupted),
+        };
         let log = new_log(&pad.logs, label)?;
         let mut launched = Self::spawn(launch, probe, log, &pad.program)?;
+        launched.busy = busy;
         let ready = tokio::select! {
             ready = launched.ready(&pad.asking) => ready,
             () = stop.pressed() => Err(TargetError::Interrupted),
@@ -144,6 +152,7 @@ impl Launched {
             lifeline,
             fate,
             began,
+            busy: Vec::new(),
             cold_start: None,
         })
     }
@@ -220,6 +229,7 @@ impl Launched {
             ready_s,
             first,
             warm: early_answer(&self.probe, asking, TEXTS[1], at_most).await,
+            busy: self.busy.clone(),
         }
     }
 

@@ -9,6 +9,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::idle::gpus_of;
 use crate::access::is_loopback;
 use crate::load::Stop;
 use crate::spec::TargetPlace;
@@ -68,22 +69,45 @@ pub enum LockError {
 }
 
 /// What has to be locked for measurements at these places, in the order in which everybody takes it:
-/// the machine where a target runs on it, and each target there by its port. Nothing for the embedded
-/// engine and for other machines.
-pub fn lock_keys<'a>(places: impl IntoIterator<Item = &'a TargetPlace>) -> BTreeSet<String> {
+/// each GPU that they may use, or the machine where it has none, and each target by its port. Nothing
+/// for the embedded engine and for other machines.
+pub async fn lock_keys(places: &[&TargetPlace]) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
-    for place in places {
-        let (urls, launched) = match place {
-            TargetPlace::Urls(urls) => (&urls[..], false),
-            TargetPlace::Launched { url, .. } => (std::slice::from_ref(url), true),
-            TargetPlace::Sim(_) => continue,
+    for &place in places {
+        let found = keys_of(place);
+        let launch = match place {
+            TargetPlace::Launched { launch, .. } => Some(&**launch),
+            TargetPlace::Urls(_) | TargetPlace::Sim(_) => None,
         };
-        let ports: Vec<String> = urls.iter().filter_map(|url| local_port(url)).collect();
-        if launched || !ports.is_empty() {
-            keys.insert(MACHINE.to_owned());
+        let gpus = if found.contains(MACHINE) {
+            gpus_of(launch).await
+        } else {
+            None
+        };
+        match gpus {
+            Some(look) => {
+                keys.extend(look.gpus.into_iter().map(|gpu| gpu.uuid));
+                keys.extend(found.into_iter().filter(|key| key != MACHINE));
+            }
+            None => keys.extend(found),
         }
-        keys.extend(ports);
     }
+    keys
+}
+
+/// The same without GPUs.
+fn keys_of(place: &TargetPlace) -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    let (urls, launched) = match place {
+        TargetPlace::Urls(urls) => (&urls[..], false),
+        TargetPlace::Launched { url, .. } => (std::slice::from_ref(url), true),
+        TargetPlace::Sim(_) => return keys,
+    };
+    let ports: Vec<String> = urls.iter().filter_map(|url| local_port(url)).collect();
+    if launched || !ports.is_empty() {
+        keys.insert(MACHINE.to_owned());
+    }
+    keys.extend(ports);
     keys
 }
 
@@ -222,8 +246,7 @@ mod tests {
     fn only_what_runs_here_is_locked() {
         let urls =
             |urls: &[&str]| TargetPlace::Urls(urls.iter().map(|u| (*u).to_owned()).collect());
-        let keys =
-            |place: TargetPlace| -> Vec<String> { lock_keys([&place]).into_iter().collect() };
+        let keys = |place: TargetPlace| -> Vec<String> { keys_of(&place).into_iter().collect() };
         assert_eq!(keys(TargetPlace::Sim(vec!["demo".to_owned()])), [""; 0]);
         assert_eq!(keys(urls(&["http://gpu-1:8000"])), [""; 0]);
         assert_eq!(keys(urls(&["http://127.0.0.1:8000"])), ["cpu", "port-8000"]);

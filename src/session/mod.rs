@@ -6,6 +6,7 @@
 mod error;
 mod guard;
 mod headroom;
+mod idle;
 mod launch;
 mod lock;
 mod log;

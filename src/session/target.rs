@@ -50,6 +50,17 @@ pub enum TargetError {
         /// The command.
         command: String,
     },
+    /// Somebody else holds a GPU that the engine is to have.
+    #[error(
+        "cannot launch `{command}`: {what}, and two on one GPU would measure each other; end that \
+         process, or name another GPU in `env: {{CUDA_VISIBLE_DEVICES: …}}` of the launch"
+    )]
+    GpuHeld {
+        /// The command.
+        command: String,
+        /// Who, in words.
+        what: String,
+    },
     /// The engine's log could not be made.
     #[error("cannot create `{}` for the launched engine's output: {source}", path.display())]
     Log {

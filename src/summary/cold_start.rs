@@ -11,6 +11,9 @@ pub struct ColdStart {
     pub first: EarlyAnswer,
     /// And of the one after it.
     pub warm: EarlyAnswer,
+    /// What else used the machine when it was started, in words; empty where it idled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub busy: Vec<String>,
 }
 
 /// What became of a request before any load.

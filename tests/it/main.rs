@@ -13,6 +13,8 @@ mod compare;
 #[cfg(unix)]
 mod container;
 mod doctor;
+#[cfg(unix)]
+mod gpu;
 mod help;
 mod honesty;
 mod hostile_files;
