@@ -15,6 +15,7 @@ use self::resume::{Progress, begin, refuse_changed, reopen};
 pub(super) use self::sides::SideArgs;
 use self::sides::{Stations, order};
 use super::baseline::archived_runs;
+use super::budget::Ledger;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
@@ -178,7 +179,10 @@ async fn proceed(
     for run in evidence.baseline.iter().chain(&evidence.candidate) {
         forecast.took(run.pair.unwrap_or(0), run.elapsed_s);
     }
+    let runs = evidence.baseline.iter().chain(&evidence.candidate);
+    let ledger = Ledger::open(spec, sitting.plan(), runs, context);
     let mut pairs = Pairs {
+        ledger,
         stations,
         sitting,
         evidence,

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::ab::{AbRequest, SideArgs, interleave};
 use super::baseline::{runs_of, stored_runs};
+use super::budget::{Ledger, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
@@ -153,7 +154,11 @@ async fn against_stored(
     sitting.calibrate_as(&evidence.baseline);
     sitting.keep_baseline(&evidence.baseline)?;
     sitting.keep_archive(&evidence.archive)?;
+    let mut ledger = Ledger::open(spec, sitting.plan(), [], context);
     let judgement = loop {
+        if let Some(why) = ledger.stops(1, context) {
+            break stopped(evidence.judge(spec), why, context);
+        }
         let number = evidence.candidate.len();
         context.note(&format!("candidate run {}", number + 1));
         let target = station.up(interrupt.stop()).await?;
@@ -161,6 +166,7 @@ async fn against_stored(
             .measure(target, None, number == 0, context, interrupt)
             .await?;
         station.rest().await;
+        ledger.took(&measured.run);
         let whole = measured.run.end == RunEnd::Complete;
         evidence.candidate.push(measured.run);
         let judgement = evidence.judge(spec);

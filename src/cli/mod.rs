@@ -3,6 +3,7 @@
 mod ab;
 mod archived;
 mod baseline;
+mod budget;
 mod calibrate;
 mod check;
 mod compare;

@@ -11,6 +11,7 @@ mod load_state;
 mod merge;
 mod model;
 mod network;
+pub mod outlay;
 mod prefix_cache;
 #[cfg(test)]
 pub(crate) mod properties;

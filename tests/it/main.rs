@@ -4,6 +4,7 @@
 
 mod ab;
 mod baseline;
+mod budget;
 mod calibrate;
 mod cases;
 mod check;
