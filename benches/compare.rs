@@ -200,6 +200,8 @@ impl Maker {
             salt: String::new(),
             prompt_calibration: PromptCalibration::ASSUMED,
             pins: BTreeMap::new(),
+            cold_start: None,
+            network: None,
             client: ClientStamp {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 target: "http://127.0.0.1:1".to_owned(),

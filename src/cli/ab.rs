@@ -15,9 +15,11 @@ use self::resume::{Progress, begin, refuse_changed, reopen};
 pub(super) use self::sides::SideArgs;
 use self::sides::{Stations, order};
 use super::baseline::archived_runs;
+use super::budget::Ledger;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::lock::LockArgs;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
@@ -68,6 +70,9 @@ pub(super) struct AbArgs {
     #[arg(long, default_value = "baselines", value_name = "DIR")]
     baselines: PathBuf,
 
+    #[command(flatten)]
+    lock: LockArgs,
+
     /// Print the report as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -89,6 +94,7 @@ pub(super) async fn run(
         path: &path,
         sides: &args.sides,
         baselines: Some(&args.baselines),
+        lock: &args.lock,
         json: args.json,
     };
     interleave(request, &mut sitting, context, interrupt).await
@@ -108,6 +114,7 @@ async fn go_on(
         path: session,
         sides: &resumed.sides,
         baselines: resumed.baselines.as_deref(),
+        lock: &args.lock,
         json: args.json,
     };
     let stations = Stations::find(request.sides, request.spec, &resumed.sitting, context)?;
@@ -133,6 +140,7 @@ pub(super) struct AbRequest<'a> {
     pub(super) sides: &'a SideArgs,
     /// Where promoted sessions are; `None` assumes the noise.
     pub(super) baselines: Option<&'a Path>,
+    pub(super) lock: &'a LockArgs,
     pub(super) json: bool,
 }
 
@@ -160,13 +168,21 @@ async fn proceed(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let spec = request.spec;
+    let baseline = request.sides.place(Side::Baseline, spec)?;
+    let candidate = request.sides.place(Side::Candidate, spec)?;
+    let places = [&baseline, &candidate];
+    let locks = request.lock.hold(spec, &places, false, context, interrupt);
+    let _locks = locks.await?;
     let launches = stations.any_launched();
     let mut forecast = Forecast::new(spec, sitting.plan(), launches);
     let evidence = progress.evidence;
     for run in evidence.baseline.iter().chain(&evidence.candidate) {
         forecast.took(run.pair.unwrap_or(0), run.elapsed_s);
     }
+    let runs = evidence.baseline.iter().chain(&evidence.candidate);
+    let ledger = Ledger::open(spec, sitting.plan(), runs, context);
     let mut pairs = Pairs {
+        ledger,
         stations,
         sitting,
         evidence,

@@ -1,5 +1,6 @@
 //! `infergate check`: what a valid spec asks for, in size and time.
 
+mod budget;
 mod conversations;
 mod replay;
 mod rows;
@@ -56,7 +57,8 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context) -> Result<Exit, Failu
     let spec = args.select.apply(parsed.spec)?;
     let plan = Plan::expand(&spec);
     let archive = Archived::in_each(&kept(&args.baselines, &spec, &plan)?, &spec);
-    let found = tolerances::mistakes(&spec, &archive);
+    let mut found = tolerances::mistakes(&spec, &archive);
+    found.extend(budget::mistakes(&spec, &plan, &archive));
     let (errors, more): (Vec<_>, Vec<_>) = found
         .into_iter()
         .partition(|diagnostic| diagnostic.severity == Severity::Error);

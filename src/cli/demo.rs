@@ -8,6 +8,7 @@ use super::ab::{AbRequest, SideArgs, interleave};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::lock::LockArgs;
 use super::sitting::open_sitting_in;
 use super::source::load_spec;
 use crate::archive::save_text;
@@ -67,6 +68,7 @@ pub(super) async fn run(
         path: &spec_path,
         sides: &sides,
         baselines: None,
+        lock: &LockArgs::NONE,
         json: false,
     };
     let verdict = interleave(request, &mut sitting, context, interrupt).await?;

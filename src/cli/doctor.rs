@@ -12,6 +12,7 @@ use crate::access::Access;
 use crate::exit::Exit;
 use crate::headroom::{CHECKUP_FORMAT, Checkup, Demand, Headroom, TargetLook, judge};
 use crate::plan::Plan;
+use crate::probe::Asking;
 use crate::report;
 use crate::session::{Effort, HeadroomError, Launchpad, Site, Station, look, measure_headroom};
 use crate::unit::scale;
@@ -81,6 +82,7 @@ pub(super) async fn run(
                     program: context.program.clone(),
                     logs: logs.clone(),
                     access: access.clone(),
+                    asking: Asking::of(&spec),
                 };
                 let station = Station::new(spec.target.place.clone(), "target", pad);
                 let seen = look(&spec, station, &access, interrupt.stop()).await;

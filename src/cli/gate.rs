@@ -7,10 +7,12 @@ use clap::Args;
 
 use super::ab::{AbRequest, SideArgs, interleave};
 use super::baseline::{runs_of, stored_runs};
+use super::budget::{Ledger, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::judge::Evidence;
+use super::lock::LockArgs;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
@@ -54,6 +56,9 @@ pub(super) struct GateArgs {
     #[command(flatten)]
     out: OutArgs,
 
+    #[command(flatten)]
+    lock: LockArgs,
+
     /// Print the report as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -72,12 +77,16 @@ pub(super) async fn run(
             path: &args.spec,
             sides: &args.sides,
             baselines: Some(&args.baselines),
+            lock: &args.lock,
             json: args.json,
         };
         return interleave(request, &mut sitting, context, interrupt).await;
     }
     let place = args.sides.place(Side::Candidate, &spec)?;
-    let mut station = sitting.station(place, "candidate", context);
+    let places = [&place];
+    let locks = args.lock.hold(&spec, &places, false, context, interrupt);
+    let _locks = locks.await?;
+    let mut station = sitting.station(place.clone(), "candidate", context);
     let gated = against_stored(&args, &spec, &mut sitting, &mut station, context, interrupt).await;
     station.down().await;
     gated
@@ -145,7 +154,11 @@ async fn against_stored(
     sitting.calibrate_as(&evidence.baseline);
     sitting.keep_baseline(&evidence.baseline)?;
     sitting.keep_archive(&evidence.archive)?;
+    let mut ledger = Ledger::open(spec, sitting.plan(), [], context);
     let judgement = loop {
+        if let Some(why) = ledger.stops(1, context) {
+            break stopped(evidence.judge(spec), why, context);
+        }
         let number = evidence.candidate.len();
         context.note(&format!("candidate run {}", number + 1));
         let target = station.up(interrupt.stop()).await?;
@@ -153,6 +166,7 @@ async fn against_stored(
             .measure(target, None, number == 0, context, interrupt)
             .await?;
         station.rest().await;
+        ledger.took(&measured.run);
         let whole = measured.run.end == RunEnd::Complete;
         evidence.candidate.push(measured.run);
         let judgement = evidence.judge(spec);

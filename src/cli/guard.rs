@@ -18,7 +18,11 @@ pub(super) struct GuardArgs {
     #[arg(long, value_parser = signal)]
     signal: StopSignal,
 
-    /// Milliseconds that it may take
+    /// A word of the command that is run first, to end what is no child
+    #[arg(long, allow_hyphen_values = true)]
+    stop: Vec<OsString>,
+
+    /// Milliseconds that each may take
     #[arg(long)]
     grace_ms: u64,
 
@@ -44,6 +48,7 @@ pub(super) async fn run(args: GuardArgs) -> Result<Exit, Failure> {
         command: args.command,
         log: args.log,
         signal: args.signal,
+        stop: args.stop,
         grace: Duration::from_millis(args.grace_ms),
     };
     match guard(ward).await {

@@ -3,6 +3,7 @@
 mod ab;
 mod archived;
 mod baseline;
+mod budget;
 mod calibrate;
 mod check;
 mod compare;
@@ -15,6 +16,7 @@ mod gate;
 mod guard;
 mod interrupt;
 mod judge;
+mod lock;
 mod merge;
 mod percent;
 mod report;

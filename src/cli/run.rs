@@ -7,6 +7,7 @@ use clap::Args;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::lock::LockArgs;
 use super::shard::{ShardArgs, Sharing};
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
@@ -46,6 +47,9 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     out: OutArgs,
 
+    #[command(flatten)]
+    lock: LockArgs,
+
     /// Print the run as JSON (one run a line) on standard output
     #[arg(long)]
     json: bool,
@@ -63,6 +67,11 @@ pub(super) async fn run(
             "a shard takes one run; for another, run all shards again with a later `--start-at`",
         ));
     }
+    let places = [&spec.target.place];
+    let locks = args
+        .lock
+        .hold(&spec, &places, shared.is_some(), context, interrupt);
+    let _locks = locks.await?;
     let (mut sitting, sharing) = match shared {
         Some((sitting, sharing)) => (sitting, Some(sharing)),
         None => (open_sitting(&spec, &args.out, context)?, None),

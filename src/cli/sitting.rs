@@ -15,6 +15,7 @@ use crate::archive::{save_run, save_text};
 use crate::ident::Digest;
 use crate::load::{Live, LoadEvent};
 use crate::plan::{Plan, PromptCalibration, StagePlan};
+use crate::probe::Asking;
 use crate::provenance::Pins;
 use crate::session::{Launchpad, Measured, RunName, RunningTarget, Sitting, Station};
 use crate::spec::{Extent, Spec, TargetPlace};
@@ -92,6 +93,7 @@ impl CliSitting {
             program: context.program.clone(),
             logs: self.folder.join("logs"),
             access: self.access.clone(),
+            asking: Asking::of(self.sitting.spec()),
         };
         Station::new(place, label, pad)
     }

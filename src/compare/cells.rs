@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::measure::{Measure, measure};
 use super::pairing::Arranged;
-use crate::metric::{Cell, CellMetric, Metric, Quantile};
+use crate::metric::{Cell, CellMetric, Kind, Metric, Quantile};
 use crate::sample::OutcomeKind;
 use crate::spec::{Gate, Limit, Trade};
 use crate::summary::{ClassSummary, Run, StageSummary};
@@ -33,6 +33,18 @@ pub struct ComparedCell {
     pub closed_loop: bool,
     /// How the sides' work differs, in words, where it does: then a better figure proves nothing.
     pub work_changed: Option<String>,
+}
+
+impl ComparedCell {
+    /// Whether the candidate's latency is shorter than a round trip to it, in more than half of its
+    /// runs: it can't have been the target that answered.
+    pub fn is_below_round_trip(&self) -> bool {
+        let below = |measure: &&Measure| {
+            let both = measure.measured().zip(measure.round_trip_s);
+            both.is_some_and(|(value, round_trip)| value < round_trip)
+        };
+        2 * self.candidate.iter().filter(below).count() > self.candidate.len()
+    }
 }
 
 /// Quantiles that are shown of undeclared cells.
@@ -82,6 +94,7 @@ fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell 
         let runs = arranged.baseline.iter().chain(&arranged.candidate);
         runs.flat_map(|run| stages_of(run, &cell))
     };
+    let of_run = cell.metric.metric().kind() == Kind::OfRun;
     ComparedCell {
         limit: None,
         trade: None,
@@ -90,9 +103,10 @@ fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell 
         candidate: side(&arranged.candidate),
         sessions: usable(&arranged.sessions),
         noise: usable(&arranged.noise),
-        closed_loop: stages().count() > 0 && stages().all(|stage| stage.users.is_some()),
+        closed_loop: !of_run && stages().count() > 0 && stages().all(|stage| stage.users.is_some()),
         work_changed: Work::of(&arranged.baseline, &cell)
             .zip(Work::of(&arranged.candidate, &cell))
+            .filter(|_| !of_run)
             .and_then(|(base, head)| base.difference(head, mismatch)),
         cell,
     }
@@ -188,6 +202,17 @@ fn observed(arranged: &Arranged<'_>) -> Vec<Cell> {
             }
         }
     }
+    let launched = |run: &&Run| run.cold_start.is_some();
+    if arranged.baseline.iter().any(launched) || arranged.candidate.iter().any(launched) {
+        let of_run = Metric::ALL
+            .into_iter()
+            .filter(|metric| metric.kind() == Kind::OfRun);
+        cells.extend(of_run.filter_map(CellMetric::value).map(|metric| Cell {
+            stage: None,
+            class: None,
+            metric,
+        }));
+    }
     cells
 }
 
@@ -202,7 +227,7 @@ fn metrics_of(class: &ClassSummary, one_class: bool) -> Vec<CellMetric> {
     Metric::ALL
         .into_iter()
         .flat_map(|metric| -> Vec<CellMetric> {
-            if repeats_another(class, metric) {
+            if metric.kind() == Kind::OfRun || repeats_another(class, metric) {
                 Vec::new()
             } else if class.distributions.contains_key(&metric) {
                 quantiles(metric).collect()

@@ -3,7 +3,9 @@
 use crate::metric::{Cell, Kind, Metric, Statistic};
 use crate::sample::{OutcomeKind, StopReason};
 use crate::stats::proportion::Count;
-use crate::summary::{ClassSummary, InvalidReason, Run, RunEnd, Saturation, StageSummary};
+use crate::summary::{
+    ClassSummary, EarlyAnswer, InvalidReason, Run, RunEnd, Saturation, StageSummary,
+};
 
 /// What a run says of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,6 +50,8 @@ pub struct Measure {
     pub window_s: f64,
     /// Why its value can't be judged, of latencies.
     pub unfit: Option<Unfit>,
+    /// A round trip to the target, of latencies that begin with a request: none can be shorter.
+    pub round_trip_s: Option<f64>,
 }
 
 impl Measure {
@@ -71,12 +75,16 @@ impl Measure {
             bad: None,
             window_s: 0.0,
             unfit: None,
+            round_trip_s: None,
         }
     }
 }
 
 /// Reads a cell from a run.
 pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
+    if cell.metric.metric().kind() == Kind::OfRun {
+        return cold_start(run, cell.metric.metric());
+    }
     let stages: Vec<&StageSummary> = run
         .stages
         .iter()
@@ -141,8 +149,36 @@ pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
             .find_map(|stage| unfit(stage))
             .filter(|_| latency),
         n,
+        round_trip_s: run
+            .network
+            .filter(|_| {
+                matches!(
+                    cell.metric.metric(),
+                    Metric::Ttft | Metric::Ttfa | Metric::E2e
+                )
+            })
+            .map(|network| network.rtt_s),
         bad: bad(&parts, cell.metric.metric()),
         window_s: stages.iter().map(|stage| stage.window_s).sum(),
+    }
+}
+
+/// How the engine came up: whatever became of the run, it did.
+fn cold_start(run: &Run, metric: Metric) -> Measure {
+    let Some(cold) = &run.cold_start else {
+        let why = "the engine was not launched for the run, so there is no cold start";
+        return Measure::without(Value::Absent(why.to_owned()));
+    };
+    let value = match (metric, &cold.first, &cold.warm) {
+        (Metric::ColdFirstRequest, EarlyAnswer::Answered { e2e_s, .. }, _)
+        | (Metric::ColdWarmRequest, _, EarlyAnswer::Answered { e2e_s, .. }) => above_zero(*e2e_s),
+        (Metric::ColdFirstRequest, EarlyAnswer::Failed { .. }, _)
+        | (Metric::ColdWarmRequest, _, EarlyAnswer::Failed { .. }) => Value::Failed,
+        (_, _, _) => above_zero(cold.ready_s),
+    };
+    Measure {
+        n: 1,
+        ..Measure::without(value)
     }
 }
 
@@ -249,7 +285,10 @@ const fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
         | Metric::E2e
         | Metric::Attainment
         | Metric::ErrorRatio
-        | Metric::TruncatedRatio => None,
+        | Metric::TruncatedRatio
+        | Metric::ColdReady
+        | Metric::ColdFirstRequest
+        | Metric::ColdWarmRequest => None,
     }
 }
 
@@ -283,7 +322,10 @@ fn bad(parts: &[&ClassSummary], metric: Metric) -> Option<Count> {
         | Metric::RequestThroughput
         | Metric::OutputThroughput
         | Metric::InputThroughput
-        | Metric::TotalThroughput => None,
+        | Metric::TotalThroughput
+        | Metric::ColdReady
+        | Metric::ColdFirstRequest
+        | Metric::ColdWarmRequest => None,
     };
     let counts: Option<Vec<Count>> = parts
         .iter()

@@ -43,6 +43,8 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
         salt: format!("{minute}"),
         prompt_calibration: PromptCalibration::ASSUMED,
         pins: BTreeMap::new(),
+        cold_start: None,
+        network: None,
         client: ClientStamp {
             version: "0.1.0".to_owned(),
             target: "http://localhost".to_owned(),

@@ -7,6 +7,7 @@
 mod checkup;
 mod demand;
 mod fit;
+mod link;
 mod machine;
 mod reading;
 mod search;
@@ -16,6 +17,7 @@ use serde::{Deserialize, Serialize};
 pub use checkup::{CHECKUP_FORMAT, Checkup, TargetLook};
 pub use demand::Demand;
 pub use fit::{Aspect, Check, Fit, judge};
+pub use link::short_limits;
 pub use machine::{Machine, OpenFiles, Ports};
 pub use reading::{Pace, Reading, Strain};
 pub use search::Search;

@@ -188,6 +188,8 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
         },
         timeouts,
         text: String::new(),
+        limits: None,
+        cost: None,
         select: Vec::new(),
     }
 }

@@ -78,7 +78,7 @@ pub enum Statistic {
     Quantile(Quantile),
     /// The arithmetic mean of a distribution.
     Mean,
-    /// A rate or proportion, which is one number already.
+    /// A rate, a proportion or a time of the whole run, which is one number already.
     Value,
 }
 
@@ -98,7 +98,7 @@ impl CellMetric {
         })
     }
 
-    /// A rate or proportion; `None` for distributions.
+    /// A metric of one number; `None` for distributions.
     pub fn value(metric: Metric) -> Option<Self> {
         (metric.kind() != Kind::Distribution).then_some(Self {
             metric,
@@ -148,8 +148,8 @@ pub enum CellMetricError {
         /// The metric.
         metric: Metric,
     },
-    /// A rate or proportion was named with a statistic.
-    #[error("`{metric}` is one number for a stage and takes no statistic")]
+    /// A metric of one number was named with a statistic.
+    #[error("`{metric}` is one number already and takes no statistic")]
     TakesNoStatistic {
         /// The metric.
         metric: Metric,
@@ -175,11 +175,11 @@ impl FromStr for CellMetric {
                 metric,
                 statistic: Statistic::Quantile(q.parse()?),
             }),
-            (Kind::Rate | Kind::Proportion, None) => Ok(Self {
+            (Kind::Rate | Kind::Proportion | Kind::OfRun, None) => Ok(Self {
                 metric,
                 statistic: Statistic::Value,
             }),
-            (Kind::Rate | Kind::Proportion, Some(_)) => {
+            (Kind::Rate | Kind::Proportion | Kind::OfRun, Some(_)) => {
                 Err(CellMetricError::TakesNoStatistic { metric })
             }
         }
@@ -203,7 +203,8 @@ impl<'de> Deserialize<'de> for CellMetric {
 /// What tolerances and findings speak about: stage × class × metric × statistic.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Cell {
-    /// The stage's name; `None` pools all measured stages (proportions only).
+    /// The stage's name; `None` pools all measured stages (proportions only), or says that the cell
+    /// is of the whole run.
     pub stage: Option<String>,
     /// The class's name; `None` pools all classes.
     pub class: Option<String>,
@@ -212,9 +213,13 @@ pub struct Cell {
 }
 
 impl fmt::Display for Cell {
-    /// `steady/ttft.p95`, `steady/chat/ttft.p95`, `*/error_ratio`.
+    /// `steady/ttft.p95`, `steady/chat/ttft.p95`, `*/error_ratio`, `run/cold_ready`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/", self.stage.as_deref().unwrap_or("*"))?;
+        let whole = match self.metric.metric().kind() {
+            Kind::OfRun => "run",
+            Kind::Distribution | Kind::Rate | Kind::Proportion => "*",
+        };
+        write!(f, "{}/", self.stage.as_deref().unwrap_or(whole))?;
         if let Some(class) = &self.class {
             write!(f, "{class}/")?;
         }

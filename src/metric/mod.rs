@@ -49,6 +49,12 @@ pub enum Metric {
     ErrorRatio,
     /// Share of scheduled requests that were cut at their length limit though the spec pinned none.
     TruncatedRatio,
+    /// From the start of a launched engine's process until it is ready.
+    ColdReady,
+    /// End-to-end latency of the first request to it.
+    ColdFirstRequest,
+    /// And of the second, which is the first that finds it warm.
+    ColdWarmRequest,
 }
 
 /// What kind of number a metric is, which decides its statistics and how it is compared.
@@ -60,6 +66,8 @@ pub enum Kind {
     Rate,
     /// One share a stage; compared in percentage points.
     Proportion,
+    /// One time a run, of no stage; compared as a ratio.
+    OfRun,
 }
 
 /// Which way is worse.
@@ -97,12 +105,15 @@ impl Metric {
             | Self::InputThroughput
             | Self::TotalThroughput
             | Self::ErrorRatio
-            | Self::TruncatedRatio => false,
+            | Self::TruncatedRatio
+            | Self::ColdReady
+            | Self::ColdFirstRequest
+            | Self::ColdWarmRequest => false,
         }
     }
 
     /// All metrics, in the order in which reports show them.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::Goodput,
         Self::Attainment,
         Self::ErrorRatio,
@@ -118,6 +129,9 @@ impl Metric {
         Self::OutputThroughput,
         Self::InputThroughput,
         Self::TotalThroughput,
+        Self::ColdReady,
+        Self::ColdFirstRequest,
+        Self::ColdWarmRequest,
     ];
 
     /// The name in specs, run files and reports.
@@ -138,6 +152,9 @@ impl Metric {
             Self::TotalThroughput => "total_throughput",
             Self::ErrorRatio => "error_ratio",
             Self::TruncatedRatio => "truncated_ratio",
+            Self::ColdReady => "cold_ready",
+            Self::ColdFirstRequest => "cold_first_request",
+            Self::ColdWarmRequest => "cold_warm_request",
         }
     }
 
@@ -157,6 +174,7 @@ impl Metric {
             | Self::InputThroughput
             | Self::TotalThroughput => Kind::Rate,
             Self::Attainment | Self::ErrorRatio | Self::TruncatedRatio => Kind::Proportion,
+            Self::ColdReady | Self::ColdFirstRequest | Self::ColdWarmRequest => Kind::OfRun,
         }
     }
 
@@ -169,7 +187,10 @@ impl Metric {
             | Self::Itl
             | Self::ChunkGap
             | Self::MaxStall
-            | Self::E2e => Unit::Seconds,
+            | Self::E2e
+            | Self::ColdReady
+            | Self::ColdFirstRequest
+            | Self::ColdWarmRequest => Unit::Seconds,
             Self::Goodput | Self::RequestThroughput => Unit::RequestsPerSecond,
             Self::OutputThroughput | Self::InputThroughput | Self::TotalThroughput => {
                 Unit::TokensPerSecond
@@ -189,7 +210,10 @@ impl Metric {
             | Self::MaxStall
             | Self::E2e
             | Self::ErrorRatio
-            | Self::TruncatedRatio => Direction::LowerIsBetter,
+            | Self::TruncatedRatio
+            | Self::ColdReady
+            | Self::ColdFirstRequest
+            | Self::ColdWarmRequest => Direction::LowerIsBetter,
             Self::Goodput
             | Self::Attainment
             | Self::RequestThroughput
@@ -225,6 +249,13 @@ impl Metric {
                 "(http error, rejected, connect error, timeout, stream error, empty, unsent, unfinished) / (scheduled − cancelled)"
             }
             Self::TruncatedRatio => "truncated / (scheduled − cancelled)",
+            Self::ColdReady => {
+                "start of a launched engine's process to its first 2xx at the ready probe"
+            }
+            Self::ColdFirstRequest => {
+                "end of the answer − send, of the first request to a launched engine, of 4 tokens"
+            }
+            Self::ColdWarmRequest => "the same of the second request",
         }
     }
 }

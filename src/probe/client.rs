@@ -78,6 +78,8 @@ const LONGEST: usize = 8 << 20;
 
 /// How long a question on the side may take.
 const BRIEFLY: Duration = Duration::from_secs(5);
+/// As good as for ever: whoever waits for an answer in parts has a limit of its own.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
 /// Asks one target.
 #[derive(Debug, Clone)]
@@ -163,6 +165,27 @@ impl ProbeClient {
             .as_u16())
     }
 
+    /// Host and port of the base URL.
+    pub(super) fn authority(&self) -> Option<(String, u16)> {
+        let url = reqwest::Url::parse(&self.base).ok()?;
+        let host = url.host_str()?.trim_matches(['[', ']']).to_owned();
+        Some((host, url.port_or_known_default()?))
+    }
+
+    /// What `clock` shows when the headers of an answer to a GET are there, whatever they say; the
+    /// body is read, so that the connection serves again.
+    pub(super) async fn time_to_headers<T>(
+        &self,
+        path: &str,
+        clock: impl FnOnce() -> T,
+    ) -> Option<T> {
+        let request = self.authorized(self.http.get(format!("{}{path}", self.base)));
+        let mut response = request.send().await.ok()?;
+        let shown = clock();
+        while response.chunk().await.ok()?.is_some() {}
+        Some(shown)
+    }
+
     /// A text that the target wrote, without secrets.
     pub fn mask(&self, text: &str) -> String {
         self.access.mask(text)
@@ -237,10 +260,15 @@ impl ProbeClient {
         names.iter().copied().filter_map(value).collect()
     }
 
-    /// The host and port of the base URL.
-    pub(super) fn place(&self) -> Option<(String, u16)> {
-        let url = reqwest::Url::parse(&self.base).ok()?;
-        Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
+    /// Gives each part of the answer to a POST of JSON as it comes, however long that takes.
+    pub(super) async fn feed(
+        &self,
+        path: &str,
+        body: &Value,
+        each: impl FnMut(&[u8]),
+    ) -> Result<(), ProbeError> {
+        let request = self.http.post(format!("{}{path}", self.base)).json(body);
+        self.read(path, request.timeout(LONGEST_WAIT), each).await
     }
 
     fn authorized(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
@@ -273,35 +301,53 @@ impl ProbeClient {
         path: &str,
         request: reqwest::RequestBuilder,
     ) -> Result<Vec<u8>, ProbeError> {
+        let mut body = Vec::new();
+        self.read(path, request, |part| body.extend_from_slice(part))
+            .await?;
+        Ok(body)
+    }
+
+    /// Gives each part of an answer as it comes.
+    async fn read(
+        &self,
+        path: &str,
+        request: reqwest::RequestBuilder,
+        mut each: impl FnMut(&[u8]),
+    ) -> Result<(), ProbeError> {
         let unreachable = |error| self.unreachable(error);
         let mut response = self.authorized(request).send().await.map_err(unreachable)?;
         let status = response.status().as_u16();
-        let mut body = Vec::new();
+        let (mut length, mut refusal) = (0, Vec::new());
         while let Some(part) = response.chunk().await.map_err(unreachable)? {
-            body.extend_from_slice(&part);
-            if body.len() > LONGEST {
+            length += part.len();
+            if length > LONGEST {
                 return Err(ProbeError::TooLong {
                     path: path.to_owned(),
                 });
             }
+            if status >= 400 {
+                refusal.extend_from_slice(&part);
+            } else {
+                each(&part);
+            }
         }
-        if status >= 400 {
-            let text = String::from_utf8_lossy(&body)
-                .chars()
-                .take(200)
-                // Whatever a server says must not command the terminal.
-                .map(|c| if c.is_control() { ' ' } else { c })
-                .collect::<String>()
-                .trim()
-                .to_owned();
-            let text = self.access.mask(&text);
-            return Err(ProbeError::Status {
-                path: path.to_owned(),
-                status,
-                text,
-            });
+        if status < 400 {
+            return Ok(());
         }
-        Ok(body)
+        let text = String::from_utf8_lossy(&refusal)
+            .chars()
+            .take(200)
+            // Whatever a server says must not command the terminal.
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect::<String>()
+            .trim()
+            .to_owned();
+        let text = self.access.mask(&text);
+        Err(ProbeError::Status {
+            path: path.to_owned(),
+            status,
+            text,
+        })
     }
 }
 

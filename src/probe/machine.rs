@@ -23,6 +23,7 @@ pub fn limits() -> Machine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuTicks {
     all: u64,
+    idle: u64,
     stolen: u64,
 }
 
@@ -31,6 +32,12 @@ impl CpuTicks {
     pub fn stolen_until(self, now: Self) -> Option<f64> {
         let all = now.all.checked_sub(self.all).filter(|all| *all > 0)?;
         Some(now.stolen.saturating_sub(self.stolen) as f64 / all as f64)
+    }
+
+    /// The share in which the CPUs worked from then until now: 70 idle ones of 100 ticks are 0.3.
+    pub fn busy_until(self, now: Self) -> Option<f64> {
+        let all = now.all.checked_sub(self.all).filter(|all| *all > 0)?;
+        Some(1.0 - now.idle.saturating_sub(self.idle) as f64 / all as f64)
     }
 }
 
@@ -50,6 +57,7 @@ fn parse_ticks(stat: &str) -> Option<CpuTicks> {
         .ok()?;
     Some(CpuTicks {
         all: ticks.iter().sum(),
+        idle: ticks.get(3)? + ticks.get(4)?,
         stolen: *ticks.get(7)?,
     })
 }

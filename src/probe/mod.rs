@@ -6,6 +6,7 @@
 
 mod calibrate;
 mod client;
+mod early;
 pub mod engine;
 pub mod gpu;
 mod host;
@@ -13,6 +14,7 @@ mod machine;
 mod metrics;
 mod network;
 mod queue;
+mod round_trip;
 mod seen;
 mod skew;
 
@@ -20,9 +22,11 @@ use std::collections::BTreeMap;
 
 pub use calibrate::calibrate;
 pub use client::{ProbeClient, ProbeError};
+pub use early::{Asking, early_answer};
 pub use machine::{CpuTicks, cpu_ticks, limits};
 pub use metrics::{MetricsSource, NoMetrics};
 pub use queue::drained;
+pub use round_trip::network;
 pub use seen::Seen;
 pub use skew::skew;
 

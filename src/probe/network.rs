@@ -29,11 +29,10 @@ impl Location {
 
 /// Where a client's questions go; `None` where the target's name is not resolved here.
 pub(super) async fn location(client: &ProbeClient) -> Option<Location> {
-    let (host, port) = client.place()?;
+    let (host, port) = client.authority()?;
     if is_loopback(&host) {
         return Some(Location::Loopback);
     }
-    let host = host.trim_matches(['[', ']']).to_owned();
     let addresses = tokio::net::lookup_host((host, port)).await.ok()?;
     let addresses: Vec<_> = addresses.map(|address| address.ip()).collect();
     // Only an address of this machine can be bound.

@@ -31,6 +31,9 @@ pub(super) fn words(reason: &Reason) -> Text {
         Reason::WorkChanged => {
             Text::of("the sides did different work: tokens or completions differ")
         }
+        Reason::BelowRoundTrip => {
+            Text::of("shorter than a round trip to the target, so something before it answered")
+        }
         Reason::OnThisRun => Text::of("judged on this run alone, without a baseline"),
         Reason::Advisory { what } => Text::of("advisory only: ").prose(what),
         Reason::Traded { trade, by } => Text::of("traded, ")

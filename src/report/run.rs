@@ -8,7 +8,9 @@ use crate::unit::scale::{self, Unit};
 
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
-use super::{cache, client, conditions, outcomes, remarks, setup, tenants, words};
+use super::{
+    cache, client, cold_start, conditions, network, outcomes, remarks, setup, tenants, words,
+};
 
 /// Latency metrics that a report of one run shows, where they were measured.
 const LATENCIES: [Metric; 7] = [
@@ -97,7 +99,7 @@ fn plural(n: usize, one: &'static str, many: &'static str) -> Text {
 }
 
 fn facts(run: &Run) -> Vec<Text> {
-    vec![
+    let mut facts = vec![
         Text::of("Started ")
             .quoted(&run.started)
             .words(", took ")
@@ -112,7 +114,10 @@ fn facts(run: &Run) -> Vec<Text> {
             .quoted(&run.spec.digest.short())
             .words(", definitions ")
             .quoted(&run.definition),
-    ]
+    ];
+    facts.extend(run.cold_start.as_ref().map(cold_start::line));
+    facts.extend(run.network.map(network::line));
+    facts
 }
 
 fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Notes) -> StageView {

@@ -27,6 +27,9 @@ pub(super) const fn metric(metric: Metric) -> &'static str {
         Metric::TotalThroughput => "total throughput",
         Metric::ErrorRatio => "error ratio",
         Metric::TruncatedRatio => "truncated ratio",
+        Metric::ColdReady => "start to ready",
+        Metric::ColdFirstRequest => "first request",
+        Metric::ColdWarmRequest => "first warm request",
     }
 }
 
@@ -54,8 +57,8 @@ fn direction(metric: Metric, change: Change) -> &'static str {
     }
     let up = estimate(change) > 0.0;
     match (metric.kind(), change) {
-        (Kind::Distribution, _) if up => "slower",
-        (Kind::Distribution, _) => "faster",
+        (Kind::Distribution | Kind::OfRun, _) if up => "slower",
+        (Kind::Distribution | Kind::OfRun, _) => "faster",
         (Kind::Rate, Change::Ratio { .. }) if up => "more",
         (Kind::Rate, Change::Ratio { .. }) => "less",
         (Kind::Rate, Change::Points { .. }) | (Kind::Proportion, _) if up => "higher",
@@ -222,7 +225,7 @@ pub(super) fn resolvable(finding: &Finding) -> Option<Text> {
     let smallest = finding.evidence?.resolvable?;
     let size = match (finding.change, finding.cell.metric.metric().kind()) {
         (Some(Change::Points { .. }), _) | (None, Kind::Proportion) => scale::points(smallest),
-        (Some(Change::Ratio { .. }), _) | (None, Kind::Distribution | Kind::Rate) => {
+        (Some(Change::Ratio { .. }), _) | (None, Kind::Distribution | Kind::OfRun | Kind::Rate) => {
             scale::change(smallest)
         }
     };

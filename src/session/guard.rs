@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -30,7 +30,9 @@ pub struct Ward {
     pub log: PathBuf,
     /// What asks it to end.
     pub signal: StopSignal,
-    /// How long it may take before it is killed.
+    /// What is run first, to end what is no child of the command; nothing where it is empty.
+    pub stop: Vec<OsString>,
+    /// How long that, and then the command itself, may take before they are killed.
     pub grace: Duration,
 }
 
@@ -40,7 +42,7 @@ pub struct Ward {
 /// Standard output says how the command fared, in lines that begin with `failed: ` or `ended: `.
 pub async fn guard(ward: Ward) -> io::Result<()> {
     let _heard = deafen()?;
-    let mut child = match start(&ward) {
+    let mut child = match start(&ward.command, &ward.log) {
         Ok(child) => child,
         Err(error) => return say(FAILED, &error.to_string()),
     };
@@ -50,11 +52,16 @@ pub async fn guard(ward: Ward) -> io::Result<()> {
         _ = &mut orphaned => None,
     };
     if let Some(status) = ended {
-        say(ENDED, &status.to_string())?;
+        // A command that only starts a container leaves it running and ends well.
+        if !status.success() || ward.stop.is_empty() {
+            say(ENDED, &status.to_string())?;
+        }
         // Nobody else can take this group's number while it lives.
         let _ = orphaned.await;
+        stop(&ward).await;
         ask_to_end(&mut child, ward.signal);
     } else {
+        stop(&ward).await;
         ask_to_end(&mut child, ward.signal);
         let _ = tokio::time::timeout(ward.grace, child.wait()).await;
         // Waited for, so that its port and its memory are free when this process is gone.
@@ -64,9 +71,27 @@ pub async fn guard(ward: Ward) -> io::Result<()> {
     Ok(())
 }
 
-fn start(ward: &Ward) -> io::Result<Child> {
-    let log = File::options().create(true).append(true).open(&ward.log)?;
-    let Some((program, arguments)) = ward.command.split_first() else {
+/// Runs the stop command to its end, or for as long as the grace; what it says goes to the log.
+async fn stop(ward: &Ward) {
+    if ward.stop.is_empty() {
+        return;
+    }
+    match start(&ward.stop, &ward.log) {
+        Ok(mut child) => {
+            let _ = tokio::time::timeout(ward.grace, child.wait()).await;
+        }
+        Err(error) => {
+            let program = ward.stop[0].to_string_lossy();
+            let line = format!("infergate: cannot run the stop command `{program}`: {error}\n");
+            let log = File::options().append(true).open(&ward.log);
+            let _ = log.and_then(|mut log| log.write_all(line.as_bytes()));
+        }
+    }
+}
+
+fn start(command: &[OsString], log: &Path) -> io::Result<Child> {
+    let log = File::options().create(true).append(true).open(log)?;
+    let Some((program, arguments)) = command.split_first() else {
         return Err(io::Error::other("there is no command"));
     };
     Command::new(program)

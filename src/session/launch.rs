@@ -1,32 +1,34 @@
 //! An engine that the spec launches: started under a guard, waited for, ended with its children.
 
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 
 use super::guard::{ENDED, FAILED, kill_group};
+use super::idle::wait_for_idle;
+use super::log::{new_log, tail};
 use super::target::TargetError;
 use crate::access::Access;
 use crate::load::Stop;
-use crate::probe::ProbeClient;
 use crate::probe::gpu::{self, Visible};
+use crate::probe::{Asking, ProbeClient, early_answer};
 use crate::spec::{Launch, Word};
+use crate::summary::{ColdStart, EarlyAnswer};
 
-/// Between two questions whether an engine is up: at first, and at most.
-const ASK_EVERY: [Duration; 2] = [Duration::from_millis(20), Duration::from_millis(500)];
+/// Between two questions whether an engine is up: at least, and at most.
+const ASK_EVERY: [Duration; 2] = [Duration::from_millis(5), Duration::from_millis(500)];
+/// In between, this part of the time that it has taken so far: it blurs that by 1.6 % at most.
+const PART: u32 = 64;
+/// How long a first request may take that the spec does not wait for.
+const EARLY: Duration = Duration::from_mins(1);
 /// How much longer than its grace an engine's end may take, and how long its port may stay open.
 const LEEWAY: Duration = Duration::from_secs(10);
 /// How long after its last answer the news of an engine's end may come.
 const NEWS: Duration = Duration::from_secs(5);
-/// Lines of a log that are shown, and how long each may be.
-const TAIL: usize = 20;
-const LONGEST: usize = 300;
 
 /// What it takes to launch an engine.
 #[derive(Debug, Clone)]
@@ -37,6 +39,8 @@ pub struct Launchpad {
     pub logs: PathBuf,
     /// What the engine asks for.
     pub access: Access,
+    /// What its first requests are like.
+    pub asking: Asking,
 }
 
 /// What became of the command.
@@ -57,6 +61,10 @@ pub(super) struct Launched {
     /// While this is open the engine lives.
     lifeline: Option<ChildStdin>,
     fate: watch::Receiver<Fate>,
+    began: Instant,
+    /// What else used the machine before it.
+    busy: Vec<String>,
+    cold_start: Option<ColdStart>,
 }
 
 impl Launched {
@@ -75,10 +83,15 @@ impl Launched {
                 command: launch.shown(),
             });
         }
+        let busy = tokio::select! {
+            busy = wait_for_idle(launch) => busy?,
+            () = stop.pressed() => return Err(TargetError::Interrupted),
+        };
         let log = new_log(&pad.logs, label)?;
         let mut launched = Self::spawn(launch, probe, log, &pad.program)?;
+        launched.busy = busy;
         let ready = tokio::select! {
-            ready = launched.ready() => ready,
+            ready = launched.ready(&pad.asking) => ready,
             () = stop.pressed() => Err(TargetError::Interrupted),
         };
         match ready {
@@ -107,10 +120,13 @@ impl Launched {
         }
         let grace = launch.stop.grace.to_duration().as_millis();
         let env = launch.env.iter();
+        let stop = launch.stop.command.iter().flatten();
+        let began = now();
         let mut guard = command
             .arg("guard")
             .args(["--signal", launch.stop.signal.name()])
             .args(["--grace-ms", &grace.to_string()])
+            .args(stop.flat_map(|word| ["--stop", word.expose()]))
             .arg("--log")
             .arg(absolute(&log))
             .arg("--")
@@ -136,30 +152,31 @@ impl Launched {
             guard,
             lifeline,
             fate,
+            began,
+            busy: Vec::new(),
+            cold_start: None,
         })
     }
 
     /// Waits until the engine answers, or is known not to.
-    async fn ready(&mut self) -> Result<(), TargetError> {
+    async fn ready(&mut self, asking: &Asking) -> Result<(), TargetError> {
         let within = self.launch.ready.within;
         let path = self.launch.ready.http.clone();
         let mut fate = self.fate.clone();
         let mut last = String::new();
-        let asked = async {
-            let [mut pause, longest] = ASK_EVERY;
-            loop {
-                match self.probe.status(&path).await {
-                    Ok(200..=299) => return,
-                    Ok(status) => last = format!("it answered {status} last"),
-                    Err(error) => last = error.to_string(),
-                }
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(longest);
-            }
+        let up = async {
+            let cold = self.comes_up(&mut last).await;
+            self.meets(asking, cold, &mut last).await
         };
         let what = tokio::select! {
-            answered = tokio::time::timeout(within.to_duration(), asked) => match answered {
-                Ok(()) => return Ok(()),
+            up = tokio::time::timeout(within.to_duration(), up) => match up {
+                Ok(cold_start) => {
+                    self.cold_start = Some(cold_start);
+                    return Ok(());
+                }
+                Err(_) if self.launch.ready.first_request => format!(
+                    "was not ready at `{path}` and for a first request within {within}: {last}"
+                ),
                 Err(_) => format!("was not ready at `{path}` within {within}: {last}"),
             },
             changed = fate.wait_for(|fate| *fate != Fate::Runs) => match changed.as_deref() {
@@ -177,13 +194,55 @@ impl Launched {
             command: self.launch.shown(),
             what,
             log: self.log.clone(),
-            tail: self.tail(),
+            tail: self.tail().await,
         })
     }
 
-    /// How the engine ended, with the end of its log; `None` while it runs.
+    /// Waits until the ready probe is answered; seconds since the process was started.
+    async fn comes_up(&self, last: &mut String) -> f64 {
+        let [least, most] = ASK_EVERY;
+        loop {
+            match self.probe.status(&self.launch.ready.http).await {
+                Ok(200..=299) => return self.began.elapsed().as_secs_f64(),
+                Ok(status) => *last = format!("it answered {status} last"),
+                Err(error) => *last = error.to_string(),
+            }
+            let pause = self.began.elapsed() / PART;
+            tokio::time::sleep(pause.clamp(least, most)).await;
+        }
+    }
+
+    /// Sends the first two requests; where the spec waits for the first, until it is answered.
+    async fn meets(&self, asking: &Asking, ready_s: f64, last: &mut String) -> ColdStart {
+        const TEXTS: [&str; 2] = ["Is anybody there?", "Say it once more, please."];
+        let within = self.launch.ready.within.to_duration();
+        let wait = self.launch.ready.first_request;
+        let at_most = if wait { within } else { within.min(EARLY) };
+        let first = loop {
+            let first = early_answer(&self.probe, asking, TEXTS[0], at_most).await;
+            match &first {
+                EarlyAnswer::Failed { error } if wait => last.clone_from(error),
+                EarlyAnswer::Failed { .. } | EarlyAnswer::Answered { .. } => break first,
+            }
+            tokio::time::sleep(ASK_EVERY[1]).await;
+        };
+        ColdStart {
+            ready_s,
+            first,
+            warm: early_answer(&self.probe, asking, TEXTS[1], at_most).await,
+            busy: self.busy.clone(),
+        }
+    }
+
+    /// How it came up.
+    pub(super) const fn cold_start(&self) -> Option<&ColdStart> {
+        self.cold_start.as_ref()
+    }
+
+    /// How the engine ended, with the end of its log; `None` while it runs and answers.
     ///
-    /// `lost` waits a moment for the news, since connections break before it comes.
+    /// `lost` says that it does not answer, and waits a moment for the news, since connections break
+    /// before it comes.
     pub(super) async fn obituary(&self, lost: bool) -> Option<String> {
         let mut fate = self.fate.clone();
         if lost {
@@ -191,16 +250,22 @@ impl Launched {
             let _ = tokio::time::timeout(NEWS, ended).await;
         }
         let how = match &*self.fate.borrow() {
-            Fate::Runs => return None,
-            Fate::NotStarted(how) | Fate::Ended(how) => how.clone(),
+            Fate::Runs if !lost => return None,
+            Fate::Runs if self.launch.stop.command.is_some() => {
+                "the launched command has not failed".to_owned()
+            }
+            Fate::Runs => "the launched engine still runs".to_owned(),
+            Fate::NotStarted(how) | Fate::Ended(how) => {
+                format!("the launched engine ended ({how})")
+            }
         };
-        let tail = self.tail();
+        let tail = self.tail().await;
         let said = if tail.is_empty() {
             "it wrote nothing".to_owned()
         } else {
             format!("its log ends: {}", tail.join(" | "))
         };
-        Some(format!("the launched engine ended ({how}); {said}"))
+        Some(format!("{how}; {said}"))
     }
 
     /// The GPUs that it may use: by its own variable, else by ours.
@@ -215,29 +280,20 @@ impl Launched {
     }
 
     /// The last lines that the engine wrote, without secrets.
-    fn tail(&self) -> Vec<String> {
-        let text = last_of(&self.log).unwrap_or_default();
-        let lines = text
-            .lines()
-            .map(str::trim_end)
-            .filter(|line| !line.is_empty());
-        let lines: Vec<&str> = lines.collect();
-        let shown = |line: &&str| {
-            let masked = self.probe.mask(&self.launch.mask(line));
-            // Whatever an engine writes must not command the terminal.
-            let plain = masked.chars().map(|c| if c.is_control() { ' ' } else { c });
-            plain.take(LONGEST).collect()
-        };
-        lines[lines.len().saturating_sub(TAIL)..]
-            .iter()
-            .map(shown)
-            .collect()
+    async fn tail(&self) -> Vec<String> {
+        let mask = |line: &str| self.probe.mask(&self.launch.mask(line));
+        tail(&self.log, &self.launch, mask).await
+    }
+
+    /// The container image that the spec names.
+    pub(super) fn image(&self) -> Option<&str> {
+        self.launch.image.as_deref()
     }
 
     /// Ends the engine with all that it started, and waits until nothing listens in its place.
     pub(super) async fn stop(mut self) {
         self.lifeline = None;
-        let patience = self.launch.stop.grace.to_duration() + LEEWAY;
+        let patience = self.launch.patience() + LEEWAY;
         if tokio::time::timeout(patience, self.guard.wait())
             .await
             .is_err()
@@ -261,6 +317,11 @@ impl Launched {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the clock of an engine's start")]
+fn now() -> Instant {
+    Instant::now()
+}
+
 impl Drop for Launched {
     fn drop(&mut self) {
         self.kill();
@@ -277,33 +338,4 @@ async fn follow(said: ChildStdout, tell: watch::Sender<Fate>) {
             tell.send_replace(Fate::Ended(how.to_owned()));
         }
     }
-}
-
-/// A file of this label that is not there yet: `candidate-3.log`.
-fn new_log(folder: &Path, label: &str) -> Result<PathBuf, TargetError> {
-    let failed = |path: &Path, source| TargetError::Log {
-        path: path.to_owned(),
-        source,
-    };
-    std::fs::create_dir_all(folder).map_err(|source| failed(folder, source))?;
-    let mut number = 1_u32;
-    loop {
-        let path = folder.join(format!("{label}-{number}.log"));
-        match File::create_new(&path) {
-            Ok(_) => return Ok(path),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
-            Err(source) => return Err(failed(&path, source)),
-        }
-    }
-}
-
-/// The last part of a file, more than any tail that is shown.
-fn last_of(path: &Path) -> std::io::Result<String> {
-    const BYTES: u64 = 64 << 10;
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(BYTES)))?;
-    let mut bytes = Vec::new();
-    file.take(BYTES).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

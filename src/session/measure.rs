@@ -13,10 +13,10 @@ use crate::archive::{RecordWriter, save_run};
 use crate::load::{Appointment, Endpoint, LoadEvent, Stop};
 use crate::metric::DEFINITION;
 use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt, Share};
-use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, skew};
+use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, network, skew};
 use crate::provenance::Pins;
 use crate::spec::{Answers, Spec};
-use crate::summary::{ClientStamp, RUN_FORMAT, Run, RunEnd, ShardStamp, Side, SpecStamp};
+use crate::summary::{ClientStamp, Network, RUN_FORMAT, Run, RunEnd, ShardStamp, Side, SpecStamp};
 use crate::unit::Nanos;
 
 /// What tells a run from every other.
@@ -107,6 +107,11 @@ impl Sitting {
     /// The id that all its runs carry.
     pub fn session(&self) -> &str {
         &self.session
+    }
+
+    /// What is measured.
+    pub const fn spec(&self) -> &Spec {
+        &self.spec
     }
 
     /// What all runs execute.
@@ -224,7 +229,9 @@ impl Sitting {
             Some(_) => skew(replicas.first()).await,
             None => None,
         };
+        let mut network = None;
         if loaded.end == RunEnd::Complete {
+            network = way(replicas.first(), stop.clone()).await;
             let prompter = Prompter::new(seed, salt.clone(), calibration).under(self.plan.cache());
             let from = Source {
                 endpoint: &endpoint,
@@ -267,6 +274,8 @@ impl Sitting {
             salt: salt.as_str().to_owned(),
             prompt_calibration: calibration,
             pins: observed.pins,
+            cold_start: target.cold_start().cloned(),
+            network,
             client: ClientStamp {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 target: without_credentials(&target.bases().join(", ")),
@@ -282,6 +291,14 @@ impl Sitting {
             path,
             records: records_path,
         })
+    }
+}
+
+/// What the way to the target takes, where nobody stops it.
+async fn way(probe: &ProbeClient, mut stop: Stop) -> Option<Network> {
+    tokio::select! {
+        network = network(probe) => network,
+        () = stop.pressed() => None,
     }
 }
 

@@ -6,7 +6,10 @@
 mod error;
 mod guard;
 mod headroom;
+mod idle;
 mod launch;
+mod lock;
+mod log;
 mod look;
 mod measure;
 mod merge;
@@ -21,6 +24,7 @@ pub use error::MeasureError;
 pub use guard::{Ward, guard};
 pub use headroom::{Effort, HeadroomError, Site, measure_headroom};
 pub use launch::Launchpad;
+pub use lock::{LockError, LockRequest, Locks, lock, lock_keys};
 pub use look::look;
 pub use measure::{Measured, Part, RunName, Sitting};
 pub use merge::{MergeFailure, Shard, merge};

@@ -13,6 +13,7 @@ use crate::load::Stop;
 use crate::probe::{Origin, ProbeError};
 use crate::provenance::{Declared, Observation, Pin, Pins, Why};
 use crate::spec::TargetPlace;
+use crate::summary::ColdStart;
 
 /// How long the embedded engine may take to listen.
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -48,6 +49,17 @@ pub enum TargetError {
         url: String,
         /// The command.
         command: String,
+    },
+    /// Somebody else holds a GPU that the engine is to have.
+    #[error(
+        "cannot launch `{command}`: {what}, and two on one GPU would measure each other; end that \
+         process, or name another GPU in `env: {{CUDA_VISIBLE_DEVICES: …}}` of the launch"
+    )]
+    GpuHeld {
+        /// The command.
+        command: String,
+        /// Who, in words.
+        what: String,
     },
     /// The engine's log could not be made.
     #[error("cannot create `{}` for the launched engine's output: {source}", path.display())]
@@ -234,21 +246,23 @@ impl RunningTarget {
         }
     }
 
-    /// Adds the command of a launched engine as its arguments, where the engine shows none itself.
+    /// Adds what the launch says of an engine, where that shows it not itself: its arguments, its
+    /// container image.
     pub(super) fn complete(&self, pins: &mut Pins) {
-        let (Engine::Launched(launched), Ok(path)) = (&self.engine, "engine.args".parse()) else {
+        let Engine::Launched(launched) = &self.engine else {
             return;
         };
-        let pin = pins.entry(path).or_insert(Pin {
-            declared: None,
-            observed: Observation::Unknown(Why::NotReported),
-        });
-        let declared = matches!(pin.declared, Some(Declared::Literal(_)));
-        if matches!(pin.observed, Observation::Unknown(_)) && !declared {
-            pin.observed = Observation::Seen {
-                value: launched.shown(),
-                source: "launch".to_owned(),
-            };
+        see(pins, "engine.args", launched.shown());
+        if let Some(image) = launched.image() {
+            see(pins, "host.container", image.to_owned());
+        }
+    }
+
+    /// How a launched engine came up.
+    pub(super) fn cold_start(&self) -> Option<&ColdStart> {
+        match &self.engine {
+            Engine::Launched(launched) => launched.cold_start(),
+            Engine::Elsewhere | Engine::Embedded(_) => None,
         }
     }
 
@@ -270,5 +284,23 @@ impl RunningTarget {
             }
             Engine::Launched(launched) => launched.stop().await,
         }
+    }
+}
+
+/// Fills a pin that nobody has seen or declared.
+fn see(pins: &mut Pins, path: &str, value: String) {
+    let Ok(path) = path.parse() else {
+        return;
+    };
+    let pin = pins.entry(path).or_insert(Pin {
+        declared: None,
+        observed: Observation::Unknown(Why::NotReported),
+    });
+    let declared = matches!(pin.declared, Some(Declared::Literal(_)));
+    if matches!(pin.observed, Observation::Unknown(_)) && !declared {
+        pin.observed = Observation::Seen {
+            value,
+            source: "launch".to_owned(),
+        };
     }
 }

@@ -188,6 +188,8 @@ fn blank(spec: &Spec, plan: &Plan) -> Run {
         salt: String::new(),
         prompt_calibration: PromptCalibration::ASSUMED,
         pins: BTreeMap::new(),
+        cold_start: None,
+        network: None,
         client: ClientStamp {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             target: "virtual time".to_owned(),

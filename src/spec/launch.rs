@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::ident::{Digest, Secret};
 use crate::unit::Nanos;
@@ -21,6 +22,10 @@ pub struct Launch {
     pub ready: Ready,
     /// How it is ended.
     pub stop: Ending,
+    /// A command that prints what it wrote elsewhere, as a container does.
+    pub logs: Option<Vec<Word>>,
+    /// The container image that it runs from, as written.
+    pub image: Option<String>,
 }
 
 /// A text of a command. What a variable gave may be a secret, so it is never shown.
@@ -39,11 +44,15 @@ pub struct Ready {
     pub http: String,
     /// How long that may take.
     pub within: Nanos,
+    /// Whether a first tiny request has to be answered as well, within the same time.
+    pub first_request: bool,
 }
 
 /// How an engine is ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
+    /// What is run first: it ends what is no child of the command, such as a container.
+    pub command: Option<Vec<Word>>,
     /// What asks it, and its children, to end.
     pub signal: StopSignal,
     /// How long they may take before they are killed.
@@ -115,6 +124,24 @@ impl Launch {
         words.join(" ")
     }
 
+    /// How long its end may take: the stop command and the engine itself have the grace each.
+    pub fn patience(&self) -> Duration {
+        let commands = 1 + u32::from(self.stop.command.is_some());
+        self.stop.grace.to_duration() * commands
+    }
+
+    /// Whether its image is named by a tag that may move, and not by the digest of what is in it.
+    pub fn has_moving_image(&self) -> bool {
+        let digest = |image: &String| {
+            let (_, digest) = image.split_once("@sha256:")?;
+            let hex = digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+            (digest.len() == 64 && hex).then_some(())
+        };
+        self.image
+            .as_ref()
+            .is_some_and(|image| digest(image).is_none())
+    }
+
     /// The folder that it runs in.
     pub fn working_folder(&self) -> PathBuf {
         match &self.dir {
@@ -127,7 +154,9 @@ impl Launch {
     pub fn mask(&self, text: &str) -> String {
         /// A shorter value is no secret, and may be a word of the text.
         const LEAST: usize = 6;
+        let asides = [&self.stop.command, &self.logs].into_iter().flatten();
         let words = self.command.iter().chain(self.env.values());
+        let words = words.chain(asides.flatten());
         words.fold(text.to_owned(), |text, word| match word {
             Word::Filled(secret) if secret.expose().len() >= LEAST => secret.mask(&text),
             Word::Filled(_) | Word::Written(_) => text,
@@ -162,11 +191,18 @@ mod tests {
             ready: Ready {
                 http: "/health".to_owned(),
                 within: Nanos::from_secs(600),
+                first_request: false,
             },
             stop: Ending {
+                command: Some(vec![
+                    word("stop"),
+                    Word::Filled(Secret::new("other-s3cr3t".to_owned())),
+                ]),
                 signal: StopSignal::Term,
                 grace: Nanos::from_secs(30),
             },
+            logs: None,
+            image: None,
         }
     }
 
@@ -181,7 +217,21 @@ mod tests {
             launch().mask("key s3cr3t! is bad, model is 'a model'"),
             "key [masked] is bad, model is 'a model'"
         );
+        assert_eq!(launch().mask("stop other-s3cr3t"), "stop [masked]");
         assert!(!format!("{:?}", launch()).contains("s3cr3t"));
+    }
+
+    #[test]
+    fn only_a_digest_holds_an_image() {
+        let moving = |image: &str| {
+            let image = Some(image.to_owned());
+            Launch { image, ..launch() }.has_moving_image()
+        };
+        assert!(!moving(&format!("vllm/vllm@sha256:{}", "0a".repeat(32))));
+        assert!(moving("vllm/vllm:v1"));
+        assert!(moving("vllm/vllm@sha256:0a"));
+        assert!(!launch().has_moving_image(), "there is none");
+        assert_eq!(launch().patience().as_secs(), 2 * 30);
     }
 
     #[test]
@@ -217,6 +267,14 @@ mod tests {
             (launch.stop.signal, launch.stop.grace),
             (StopSignal::Int, seconds)
         );
+        let words = |words: &Option<Vec<Word>>| -> Vec<String> {
+            let words = words.iter().flatten();
+            words.map(|word| word.expose().to_owned()).collect()
+        };
+        assert!(launch.ready.first_request);
+        assert_eq!(words(&launch.stop.command), ["docker", "stop", "engine"]);
+        assert_eq!(words(&launch.logs), ["docker", "logs", "engine"]);
+        assert!(!launch.has_moving_image());
         let Some(TargetPlace::Launched {
             url: shared,
             launch,
@@ -227,5 +285,9 @@ mod tests {
         assert_eq!(shared, url, "without a URL of its own it is the target's");
         assert_eq!(launch.shown(), "builds/old/llama-server --port 8000");
         assert_eq!(launch.ready.http, "/health");
+        assert!(!launch.ready.first_request);
+        // The list alone.
+        assert_eq!(words(&launch.stop.command), ["pkill", "old"]);
+        assert_eq!(launch.stop.grace, Nanos::from_secs(30));
     }
 }

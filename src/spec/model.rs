@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::budget::{Budget, Cost};
 use super::cache::CacheRegime;
 use super::class::Class;
 use super::connection::{TargetConnection, Wire};
@@ -49,6 +50,10 @@ pub struct Spec {
     pub gate: Gate,
     /// When a request is given up.
     pub timeouts: Timeouts,
+    /// What a comparison may take, where the spec says.
+    pub limits: Option<Budget>,
+    /// What GPUs cost, where the spec says.
+    pub cost: Option<Cost>,
     /// The text as read, for provenance; variables are not expanded in it.
     pub text: String,
     /// Labels that were selected: [`Spec::select`].

@@ -1,15 +1,19 @@
 //! Records to the summary of a run.
 
 mod class;
+mod cold_start;
 mod counted;
 mod course;
 mod distribution;
 mod engine;
 mod gpu;
+mod health;
 mod invalid;
 mod load_state;
 mod merge;
 mod model;
+mod network;
+pub mod outlay;
 mod prefix_cache;
 #[cfg(test)]
 pub(crate) mod properties;
@@ -24,16 +28,18 @@ mod tenants;
 mod tests;
 mod windows;
 
+pub use cold_start::{ColdStart, EarlyAnswer};
 pub use engine::{EngineFigures, EngineTime, EngineView, Gauge, Speculation};
 pub use gpu::{GpuFigures, GpuView};
+pub use health::ClientHealth;
 pub use invalid::InvalidReason;
 pub use load_state::{LoadState, Saturation};
 pub use merge::{MergeError, merge_observations, merge_runs, same_run};
 pub use model::{
-    Attainment, ClassSummary, ClauseCount, ClientHealth, ClientStamp, Distribution, QuantileValue,
-    RUN_FORMAT, Rates, Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, TokenTotals,
-    Window,
+    Attainment, ClassSummary, ClauseCount, ClientStamp, Distribution, QuantileValue, RUN_FORMAT,
+    Rates, Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, TokenTotals, Window,
 };
+pub use network::Network;
 pub use prefix_cache::{CACHE_TOLERANCE, CacheDoubt, CacheUsage, PrefixCache, shared_share};
 pub use records::Records;
 pub use scrapes::{ReplicaScrapes, Scrape, ScrapedWindow, cache_tokens, engine_view};

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::cold_start::ColdStart;
 use super::engine::EngineView;
 use super::gpu::GpuView;
+use super::health::ClientHealth;
 use super::invalid::InvalidReason;
 use super::load_state::LoadState;
+use super::network::Network;
 use super::prefix_cache::PrefixCache;
 use super::settling::Settling;
 use super::shard::{MergedShard, ShardStamp};
@@ -56,6 +59,12 @@ pub struct Run {
     pub prompt_calibration: PromptCalibration,
     /// What was measured and on what.
     pub pins: Pins,
+    /// How the engine came up; `None` where it was not launched for the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold_start: Option<ColdStart>,
+    /// What the way to the target took; `None` where it could not be measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
     /// Who measured.
     pub client: ClientStamp,
     /// The stages, in order.
@@ -191,39 +200,6 @@ pub struct StageSummary {
     pub tenants: Option<Tenants>,
     /// The window in equal slices (of a soak stage, in minutes), for drift and for plots.
     pub windows: Vec<Window>,
-}
-
-/// How the client fared in the window.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ClientHealth {
-    /// Median of `sent − scheduled`.
-    pub lateness_p50_s: f64,
-    /// 99th percentile of it.
-    pub lateness_p99_s: f64,
-    /// Largest.
-    pub lateness_max_s: f64,
-    /// CPU time as a share of the cores the client may use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_share: Option<f64>,
-    /// 99th percentile of how late the event loop woke.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loop_lag_p99_s: Option<f64>,
-    /// Time-weighted mean of requests in flight.
-    pub in_flight_mean: f64,
-    /// Most requests in flight.
-    pub in_flight_max: u32,
-    /// Requests due while the in-flight cap was reached.
-    pub cap_hits: u32,
-    /// Requests that were sent again because a kept connection closed under them.
-    #[serde(default)]
-    pub resent: u64,
-    /// Connections opened.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub connections: Option<u64>,
-    /// Bytes of response bodies.
-    pub bytes: u64,
-    /// Requests still in flight when the drain ended.
-    pub backlog: u32,
 }
 
 /// One class of a stage, or all of them pooled.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{ClientHealth, ClientStamp};
+use super::health::ClientHealth;
+use super::model::ClientStamp;
 use crate::sample::{ClockSkew, StageObservation};
 
 /// A run that is one of several shards: it cannot be judged alone.

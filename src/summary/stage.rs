@@ -1,9 +1,10 @@
 //! Records of one stage to its summary, with what makes it invalid.
 
 use super::class::{Frame, Tally};
+use super::health::ClientHealth;
 use super::invalid::InvalidReason;
 use super::load_state::Backlog;
-use super::model::{ClientHealth, StageSummary};
+use super::model::StageSummary;
 use super::records::Records;
 use super::settling::Settlings;
 use super::tenants::TenantTally;

@@ -172,6 +172,9 @@ impl Context<'_> {
         if hypothesis.test.is_relative() && hypothesis.cell.work_changed.is_some() {
             return (CellState::Implausible, Some(Reason::WorkChanged));
         }
+        if hypothesis.cell.is_below_round_trip() {
+            return (CellState::Implausible, Some(Reason::BelowRoundTrip));
+        }
         let Some(Looked {
             look, tolerance, ..
         }) = result.looked
@@ -367,7 +370,7 @@ pub(super) fn reading(cell: &ComparedCell, side: &[Measure]) -> Option<Reading> 
         .iter()
         .map(|measure| match (&measure.value, kind) {
             (Value::Measured(value), _) => *value,
-            (_, Kind::Distribution) => f64::INFINITY,
+            (_, Kind::Distribution | Kind::OfRun) => f64::INFINITY,
             (_, Kind::Rate | Kind::Proportion) => 0.0,
         })
         .collect();
@@ -379,10 +382,12 @@ pub(super) fn reading(cell: &ComparedCell, side: &[Measure]) -> Option<Reading> 
             let share = Count::pool(&bad).share().unwrap_or(f64::NAN);
             if good { 1.0 - share } else { share }
         }
-        Kind::Distribution | Kind::Rate if values.iter().all(|value| *value > 0.0) => {
+        Kind::Distribution | Kind::OfRun | Kind::Rate
+            if values.iter().all(|value| *value > 0.0) =>
+        {
             (values.iter().map(|value| value.ln()).sum::<f64>() / count).exp()
         }
-        Kind::Distribution | Kind::Rate => values.iter().sum::<f64>() / count,
+        Kind::Distribution | Kind::OfRun | Kind::Rate => values.iter().sum::<f64>() / count,
     };
     Some(Reading {
         value: value.is_finite().then_some(value),

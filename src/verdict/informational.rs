@@ -24,6 +24,10 @@ pub(super) fn default_limit(cell: &ComparedCell) -> Limit {
             ratio: 0.05,
             floor: None,
         },
+        Kind::OfRun => Limit::WorseBy {
+            ratio: 0.20,
+            floor: None,
+        },
         Kind::Proportion if metric == Metric::Attainment => Limit::WorseByPoints(0.02),
         Kind::Proportion => Limit::WorseByPoints(0.005),
     }

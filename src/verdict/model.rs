@@ -187,6 +187,8 @@ pub enum Reason {
     FellToZero,
     /// Both sides did different work: tokens or completions differ.
     WorkChanged,
+    /// The candidate's latency is shorter than a round trip to it.
+    BelowRoundTrip,
     /// Judged on this run alone, without a baseline.
     OnThisRun,
     /// The archive is too small, too old, or the design shows no more.

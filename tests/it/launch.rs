@@ -5,16 +5,16 @@ use std::process::{Child, Command, Stdio};
 
 use crate::support::{Port, Project, Ran, SMALL, entries, json};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_infergate");
+pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_infergate");
 
 /// A launch of the embedded engine on this port, with further words.
-fn launch(port: &Port, words: &str) -> String {
+pub(crate) fn launch(port: &Port, words: &str) -> String {
     let number = port.number();
     format!("{{command: ['{BINARY}', sim, test, --port, {number}, {words}]}}")
 }
 
 /// [`SMALL`] on an engine that is launched at this port; one look, at five pairs.
-fn spec(port: &Port, launch: &str) -> String {
+pub(crate) fn spec(port: &Port, launch: &str) -> String {
     let target = format!(
         "url: 'http://127.0.0.1:{}', launch: {launch}",
         port.number()
@@ -25,7 +25,7 @@ fn spec(port: &Port, launch: &str) -> String {
 }
 
 /// The same launched by a script that lies beside the spec; `$0` in it is our binary and `$1` the port.
-fn scripted(port: &Port, script: &str, more: &str) -> Project {
+pub(crate) fn scripted(port: &Port, script: &str, more: &str) -> Project {
     let number = port.number();
     let launch = format!("{{command: [sh, engine.sh, {number}]{more}}}");
     let project = Project::with_spec(&spec(port, &launch));
@@ -42,7 +42,7 @@ fn logs(project: &Project, session: usize) -> Vec<String> {
 
 /// Whether the process lives whose number a script left in this file. Whoever inherits it may leave it a
 /// zombie.
-fn lives(pid_file: &Path) -> bool {
+pub(crate) fn lives(pid_file: &Path) -> bool {
     let pid = std::fs::read_to_string(pid_file).unwrap();
     let state = Command::new("ps")
         .args(["-o", "stat=", "-p", pid.trim()])
@@ -53,7 +53,7 @@ fn lives(pid_file: &Path) -> bool {
 }
 
 #[track_caller]
-fn wait_for_the_end_of(project: &Project, pid_files: &[&str]) {
+pub(crate) fn wait_for_the_end_of(project: &Project, pid_files: &[&str]) {
     for file in pid_files {
         while lives(&project.path(file)) {
             std::thread::yield_now();

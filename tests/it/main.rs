@@ -4,18 +4,27 @@
 
 mod ab;
 mod baseline;
+mod budget;
 mod calibrate;
 mod cases;
 mod check;
+#[cfg(unix)]
+mod cold_start;
 mod compare;
+#[cfg(unix)]
+mod container;
 mod doctor;
 mod front;
+#[cfg(unix)]
+mod gpu;
 mod help;
 mod honesty;
 mod hostile_files;
 mod hostile_servers;
 #[cfg(unix)]
 mod launch;
+#[cfg(unix)]
+mod lock;
 mod metrics;
 #[cfg(unix)]
 mod pins;

@@ -110,6 +110,8 @@ impl Project {
         command
             .current_dir(self.folder.path())
             .args(words)
+            // Tests run side by side, each on a machine of its own as far as locks go.
+            .env("INFERGATE_LOCKS", self.path("locks"))
             .env_remove("TARGET_URL");
         command
     }

@@ -142,6 +142,7 @@ async fn second_run(engine: &Engine, spec: Spec, folder: &Path) -> (Measured, Co
         program: PathBuf::from("infergate"),
         logs: folder.to_owned(),
         access: infergate::access::Access::default(),
+        asking: infergate::probe::Asking::of(&spec),
     };
     let mut station = Station::new(spec.target.place.clone(), "target", pad);
     let target = station.up(Stop::never()).await.unwrap();

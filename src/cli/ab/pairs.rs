@@ -3,6 +3,7 @@
 use super::forecast::Forecast;
 use super::sides::{Stations, name, order};
 use crate::archive::save_run;
+use crate::cli::budget::{Ledger, stopped};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Interrupt;
@@ -23,6 +24,7 @@ pub(super) struct Pairs<'a> {
     pub(super) sitting: &'a mut CliSitting,
     pub(super) evidence: Evidence,
     pub(super) forecast: Forecast,
+    pub(super) ledger: Ledger,
     /// Pairs that stand.
     pub(super) done: u32,
     /// How often the next pair was taken before.
@@ -46,6 +48,9 @@ impl Pairs<'_> {
         let mut wanted = 1;
         loop {
             while self.done < wanted {
+                if let Some(why) = self.ledger.stops(2, context) {
+                    return Ok(stopped(self.evidence.judge(spec), why, context));
+                }
                 let over = self.take_pair(context, interrupt).await?;
                 if over {
                     return Ok(self.evidence.judge(spec));
@@ -130,6 +135,7 @@ impl Pairs<'_> {
                 .await?;
             station.rest().await;
             self.forecast.took(number, context.seconds() - began);
+            self.ledger.took(&measured.run);
             taken.push(measured);
             if interrupt.asked() {
                 break;

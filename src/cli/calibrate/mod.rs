@@ -12,6 +12,7 @@ use clap::Args;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::lock::LockArgs;
 use super::sitting::OutArgs;
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
@@ -92,6 +93,9 @@ struct NoiseArgs {
 
     #[command(flatten)]
     out: OutArgs,
+
+    #[command(flatten)]
+    lock: LockArgs,
 }
 
 pub(super) async fn run(

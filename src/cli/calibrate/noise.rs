@@ -3,6 +3,7 @@
 use super::NoiseArgs;
 use crate::baseline::{MeasuredSession, keep_noise};
 use crate::cli::ab::pairs::{fault, set_aside};
+use crate::cli::budget::Ledger;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Interrupt;
@@ -33,11 +34,22 @@ pub(super) async fn take(
              the noise does not show",
         );
     }
+    let places = [&spec.target.place];
+    let locks = args.lock.hold(spec, &places, false, context, interrupt);
+    let _locks = locks.await?;
     let mut pins = Pins::new();
+    let mut ledger = None;
     for number in 1..=args.sessions {
         let of = args.sessions;
         context.note(&format!("session {number} of {of}"));
         let mut sitting = open_sitting(spec, &args.out, context)?;
+        let ledger = ledger.get_or_insert_with(|| Ledger::open(spec, sitting.plan(), [], context));
+        if let Some(why) = ledger.stops(args.repeats, context) {
+            return Err(Failure::new(
+                Exit::Undecided,
+                format!("{why}; {} of {of} sessions are kept", number - 1),
+            ));
+        }
         let mut station = sitting.station(spec.target.place.clone(), "target", context);
         let mut runs = Vec::new();
         let outcome = fill(
@@ -50,6 +62,9 @@ pub(super) async fn take(
         )
         .await;
         station.down().await;
+        for run in &runs {
+            ledger.took(run);
+        }
         if runs.len() >= LEAST_RUNS {
             let session = MeasuredSession {
                 runs: &runs,

@@ -45,6 +45,8 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
         salt: "harbour lantern".to_owned(),
         prompt_calibration: PromptCalibration::ASSUMED,
         pins: BTreeMap::new(),
+        cold_start: None,
+        network: None,
         client: ClientStamp {
             version: "0.1.0".to_owned(),
             target: "http://127.0.0.1:8000".to_owned(),

@@ -154,6 +154,9 @@ impl<'r> Reader<'r> {
         metric: Option<CellMetric>,
     ) -> Option<Vec<Place<'r>>> {
         let stages = self.stages;
+        if metric.is_some_and(|metric| metric.metric().kind() == Kind::OfRun) {
+            return self.whole_run(fields, metric?);
+        }
         let Some(node) = fields.get("stages", self.out) else {
             if fields.has("stages") {
                 return None;
@@ -213,6 +216,27 @@ impl<'r> Reader<'r> {
             }
         }
         all.then_some(places)
+    }
+
+    /// The place of a cell that is one number of a run, and of none of its stages or classes.
+    fn whole_run(&mut self, fields: &Fields<'_>, metric: CellMetric) -> Option<Vec<Place<'r>>> {
+        let mut of_run = true;
+        for key in ["stages", "classes"] {
+            if let Some(place) = fields.key_span(key) {
+                self.out.error(
+                    "spec::of-the-run",
+                    place,
+                    format!("`{metric}` is one number of a whole run, so `{key}` do not apply"),
+                    format!("leave `{key}` out"),
+                );
+                of_run = false;
+            }
+        }
+        let place = Place {
+            stage: None,
+            named: false,
+        };
+        of_run.then(|| vec![place])
     }
 
     /// The classes of a line, `None` among them pooling all.

@@ -21,6 +21,9 @@ pub(super) fn default(metric: Metric) -> Option<Limit> {
         | Metric::TotalThroughput => relative(0.05),
         Metric::Attainment => Some(Limit::WorseByPoints(0.02)),
         Metric::ErrorRatio => Some(Limit::WorseByPoints(0.005)),
+        // Times of single requests, and of reading weights from a disk that others read too.
+        Metric::ColdReady => relative(0.20),
+        Metric::ColdFirstRequest | Metric::ColdWarmRequest => relative(0.50),
         // A single gap differs by 30 to 80 % between equal runs: only a limit in seconds makes sense.
         Metric::ChunkGap | Metric::MaxStall | Metric::TruncatedRatio => None,
     }

@@ -5,6 +5,7 @@
 
 mod arrival;
 mod buckets;
+mod budget;
 mod cache;
 mod cells;
 mod connection;
@@ -55,10 +56,12 @@ const SHAPE: Shape = Shape {
         "stages",
         "gate",
         "timeouts",
+        "limits",
+        "cost",
     ],
     later: &[
-        "urls", "tls", "headers", "archive", "extends", "limits", "capacity", "cost", "records",
-        "events", "labels", "only", "refine",
+        "urls", "tls", "headers", "archive", "extends", "capacity", "records", "events", "labels",
+        "only", "refine",
     ],
     example: "infergate: 1",
 };
@@ -83,6 +86,9 @@ pub(super) fn lower(
     let baseline = target::baseline(&fields, target.as_ref(), out);
     let pins = pins::lower(&fields, target.as_ref(), out);
     let request = request::lower(&fields, out);
+    let cost = budget::cost(&fields, out);
+    let known = cost.as_ref().ok().and_then(Option::as_ref);
+    let limits = budget::limits(&fields, known, &pins.declared, out);
     let model_len = pins::max_model_len(&pins.declared);
     let api = target.as_ref().map(|target| target.api);
     let classes = workload::Classes::lower(&fields, model_len, (files, api), out);
@@ -106,6 +112,9 @@ pub(super) fn lower(
             .map_or(&[][..], |workload| &workload.classes);
         connection::refuse_unseen(&fields, classes, gate.as_ref(), out);
     }
+    if let (Some(gate), Some(target), Ok(baseline)) = (&gate, &target, &baseline) {
+        launch::refuse_cold(&target.place, baseline.as_ref(), gate, out);
+    }
     if let Some(gate) = &gate {
         stages.warn_short_warmup(gate, target.as_ref(), out);
     }
@@ -124,6 +133,8 @@ pub(super) fn lower(
         stages: stages.into_stages()?,
         gate: gate?,
         timeouts: timeouts?,
+        limits: limits.ok()?,
+        cost: cost.ok()?,
         text: source.to_owned(),
         select: Vec::new(),
     })

@@ -89,7 +89,10 @@ fn values_drawn(metric: Metric, class: Option<&str>, workload: &Workload) -> f64
         | Metric::InputThroughput
         | Metric::TotalThroughput
         | Metric::ErrorRatio
-        | Metric::TruncatedRatio => 1.0,
+        | Metric::TruncatedRatio
+        | Metric::ColdReady
+        | Metric::ColdFirstRequest
+        | Metric::ColdWarmRequest => 1.0,
     }
 }
 

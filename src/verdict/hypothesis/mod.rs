@@ -367,10 +367,12 @@ fn test_of(cell: &ComparedCell, limit: Limit, baseline: &[&Measure]) -> Test {
                 tolerance: PointsTolerance::OfAttainment(ratio),
             }
         }
-        (Limit::WorseBy { ratio, floor }, Kind::Rate | Kind::Distribution) => Test::Ratio {
-            ratio,
-            floor: floor.unwrap_or(0.0),
-        },
+        (Limit::WorseBy { ratio, floor }, Kind::Rate | Kind::Distribution | Kind::OfRun) => {
+            Test::Ratio {
+                ratio,
+                floor: floor.unwrap_or(0.0),
+            }
+        }
         (Limit::AtMost(limit), Kind::Proportion) => Test::ShareLimit {
             limit,
             of_good: metric == Metric::Attainment,
@@ -379,8 +381,10 @@ fn test_of(cell: &ComparedCell, limit: Limit, baseline: &[&Measure]) -> Test {
             limit: 1.0 - limit,
             of_good: metric != Metric::Attainment,
         },
-        (Limit::AtMost(limit), Kind::Rate | Kind::Distribution) => Test::Limit { sign: 1.0, limit },
-        (Limit::AtLeast(limit), Kind::Rate | Kind::Distribution) => {
+        (Limit::AtMost(limit), Kind::Rate | Kind::Distribution | Kind::OfRun) => {
+            Test::Limit { sign: 1.0, limit }
+        }
+        (Limit::AtLeast(limit), Kind::Rate | Kind::Distribution | Kind::OfRun) => {
             Test::Limit { sign: -1.0, limit }
         }
     }

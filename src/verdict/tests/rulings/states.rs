@@ -1,6 +1,7 @@
 //! Shares, what can be resolved, and the states.
 
 use super::*;
+use crate::summary::Network;
 
 #[test]
 fn rule_13_error_limits_are_score_tests_of_the_pooled_share() {
@@ -153,6 +154,35 @@ fn rule_19_half_the_time_or_other_work_is_implausible() {
     let judged = pairs(&lazy, &gate(&GATES));
     assert_eq!(state(&judged, "e2e.p95"), CellState::Implausible);
     assert_eq!(judged.exit, Exit::Undecided);
+}
+
+#[test]
+fn rule_19_a_latency_below_the_round_trip_is_implausible() {
+    let over = |rtt_s: f64, runs: usize| {
+        let mut far = Pairs::new(3);
+        for run in &mut far.candidate[..runs] {
+            run.network = Some(Network {
+                connect_s: rtt_s,
+                rtt_s,
+            });
+        }
+        pairs(&far, &gate(&GATES))
+    };
+    let near = over(1e-4, 3);
+    assert_eq!(
+        (near.exit, state(&near, "ttft.p95")),
+        (Exit::Pass, CellState::Ok)
+    );
+    let ttft = finding(&near, "ttft.p95").candidate.unwrap().value.unwrap();
+    let far = over(2.0 * ttft, 3);
+    assert_eq!(state(&far, "ttft.p95"), CellState::Implausible);
+    assert_eq!(
+        finding(&far, "ttft.p95").reason,
+        Some(Reason::BelowRoundTrip)
+    );
+    assert_eq!(far.exit, Exit::Undecided);
+    // One run's network may have hung.
+    assert_eq!(state(&over(2.0 * ttft, 1), "ttft.p95"), CellState::Ok);
 }
 
 #[test]
