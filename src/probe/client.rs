@@ -268,6 +268,8 @@ impl ProbeClient {
         each: impl FnMut(&[u8]),
     ) -> Result<(), ProbeError> {
         let request = self.http.post(format!("{}{path}", self.base)).json(body);
+        // llama.cpp closes after a streamed answer, unannounced: the next request must not meet that.
+        let request = request.header("connection", "close");
         self.read(path, request.timeout(LONGEST_WAIT), each).await
     }
 
