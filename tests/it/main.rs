@@ -9,6 +9,7 @@ mod cases;
 mod check;
 mod compare;
 mod doctor;
+mod front;
 mod help;
 mod honesty;
 mod hostile_files;
@@ -16,6 +17,7 @@ mod hostile_servers;
 #[cfg(unix)]
 mod launch;
 mod metrics;
+mod proxy;
 #[cfg(unix)]
 mod resume;
 mod run;
