@@ -16,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["metric", "ident", "provenance", "exit", "diag"],
     // L1: a module may import anything to its left.
     &["stats"],
-    &["trace"],
+    &["trace", "quality"],
     &["spec"],
     &["plan"],
     &["sample"],
@@ -64,6 +64,8 @@ const CONFINED: &[(&str, &[&str])] = &[
             "cli/calibrate/model/table.rs",
         ],
     ),
+    ("jsonschema", &["quality/check.rs"]),
+    ("regex", &["quality/check.rs"]),
     ("sysinfo", &["probe/host.rs"]),
     (
         "jiff",

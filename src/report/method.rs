@@ -1,5 +1,6 @@
 //! How the figures of a comparison came about.
 
+use crate::compare::Alike;
 use crate::stats::moderated::Evidence as Proof;
 use crate::summary::Side;
 use crate::unit::scale;
@@ -23,6 +24,7 @@ pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
         ),
     ];
     out.extend(judgement.noise_ratio.map(noise));
+    out.extend(judgement.findings.iter().filter_map(alike));
     let by_schedule: Vec<Text> = sides
         .candidate
         .first()
@@ -118,6 +120,28 @@ fn proof(judgement: &Judgement) -> Text {
             Proof::BeyondTolerance => "worse than the tolerance itself beyond doubt (5 % over all gated cells and looks)",
         })
         .words("; ok means that a change as large as the tolerance is ruled out at 95 %")
+}
+
+/// How far answers that differ are alike.
+fn alike(finding: &Finding) -> Option<Text> {
+    let Alike {
+        compared,
+        differing,
+        until,
+    } = finding.alike?;
+    let said = words::cell(&finding.cell)
+        .words(": ")
+        .figure(scale::count(differing))
+        .words(" of ")
+        .figure(scale::count(compared))
+        .words(" pairs of answers differ");
+    Some(match until {
+        Some(until) => said
+            .words("; half of those are alike for at least ")
+            .figure(scale::count(u64::from(until)))
+            .words(" characters from the start on"),
+        None => said,
+    })
 }
 
 /// How noisy this session is beside the archive.

@@ -18,6 +18,7 @@ use super::exchange::Exchange;
 use super::fault::Fate;
 use super::metrics::Finished;
 use super::server::Shared;
+use super::speech::Speech;
 use super::sse::EventWriter;
 use super::tokens::Answer;
 use super::truth::TruthOutcome;
@@ -54,7 +55,7 @@ async fn answer(mut exchange: Exchange, kind: Kind, body: &[u8]) -> Response {
     server.die_if_due(arrival + 1);
 
     let fate = options.faults.shares.fate(arrival);
-    let planned = Planned::new(&wanted, fate);
+    let planned = Planned::new(&wanted, fate, options.speech);
     exchange.understood(wanted.prompt.len(), planned.finish);
     if fate == Fate::Error {
         exchange.finish(TruthOutcome::Error);
@@ -83,14 +84,14 @@ struct Planned {
 }
 
 impl Planned {
-    fn new(wanted: &Wanted, fate: Fate) -> Self {
+    fn new(wanted: &Wanted, fate: Fate, speech: Speech) -> Self {
         let early = fate == Fate::EarlyStop && !wanted.ignore_eos;
         let len = if early {
             wanted.max_tokens.div_ceil(2).max(wanted.min_tokens)
         } else {
             wanted.max_tokens
         };
-        let answer = Answer::new(&wanted.prompt, len, &wanted.stop);
+        let answer = speech.answer(&wanted.prompt, (len, wanted.ignore_eos), &wanted.stop);
         let by_itself = early || answer.stopped || wanted.ends_naturally;
         let finish = if by_itself {
             Finished::Stop

@@ -8,12 +8,16 @@ use serde::{Deserialize, Serialize};
 use super::cache::CacheRegime;
 use super::class::Class;
 use super::connection::{TargetConnection, Wire};
+use super::files::SchemaStamp;
+use super::import::Import;
+use super::keep_text::KeepText;
 use super::limit::Limit;
 use super::place::TargetPlace;
 use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
 use super::rows::RowsStamp;
 use super::think::Think;
+use super::timeouts::Timeouts;
 use super::trade::Trade;
 use crate::ident::{Digest, Name};
 use crate::metric::Cell;
@@ -47,6 +51,10 @@ pub struct Spec {
     pub gate: Gate,
     /// When a request is given up.
     pub timeouts: Timeouts,
+    /// Scores that other tools measured.
+    pub imports: Vec<Import>,
+    /// What is kept of prompts and answers.
+    pub keep_text: KeepText,
     /// The text as read, for provenance; variables are not expanded in it.
     pub text: String,
     /// Labels that were selected: [`Spec::select`].
@@ -82,6 +90,8 @@ impl Spec {
         self.target.connection = self.target.connection.in_folder(folder);
         self.target.place = self.target.place.in_folder(folder);
         self.baseline = self.baseline.map(|place| place.in_folder(folder));
+        let imports = self.imports.into_iter();
+        self.imports = imports.map(|import| import.in_folder(folder)).collect();
         self
     }
 
@@ -89,6 +99,12 @@ impl Spec {
     pub fn row_stamps(&self) -> Vec<RowsStamp> {
         let classes = self.workload.classes.iter();
         classes.filter_map(Class::row_stamp).collect()
+    }
+
+    /// What a run keeps of the schemas of its checks.
+    pub fn schema_stamps(&self) -> Vec<SchemaStamp> {
+        let classes = self.workload.classes.iter();
+        classes.flat_map(Class::schema_stamps).collect()
     }
 
     /// What a run keeps of the traces, so that its spec can be read without them.
@@ -296,19 +312,6 @@ pub struct Warmup {
     pub requests: u32,
     /// At least so long.
     pub duration: Nanos,
-}
-
-/// When a request is given up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Timeouts {
-    /// Until the connection stands.
-    pub connect: Nanos,
-    /// Until the first token; per class, as its default follows from the class's SLO.
-    pub first_token: Vec<Nanos>,
-    /// Between two token-bearing events.
-    pub stall: Nanos,
-    /// For the whole request, per class.
-    pub total: Vec<Nanos>,
 }
 
 /// What is judged and how.

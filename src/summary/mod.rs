@@ -19,6 +19,7 @@ mod stage;
 mod tenants;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod windows;
 
 pub use engine::{EngineFigures, EngineTime, EngineView, Gauge, Speculation};
@@ -28,8 +29,7 @@ pub use load_state::{LoadState, Saturation};
 pub use merge::{MergeError, merge_observations, merge_runs, same_run};
 pub use model::{
     Attainment, ClassSummary, ClauseCount, ClientHealth, ClientStamp, Distribution, QuantileValue,
-    RUN_FORMAT, Rates, Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, TokenTotals,
-    Window,
+    RUN_FORMAT, Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, Window,
 };
 pub use prefix_cache::{CACHE_TOLERANCE, CacheDoubt, CacheUsage, PrefixCache, shared_share};
 pub use records::Records;
@@ -37,3 +37,4 @@ pub use settling::Settling;
 pub use shard::{MergedShard, ShardStamp};
 pub use stage::{StageContext, summarise_stage};
 pub use tenants::{TenantCounts, TenantLatency, TenantSummary, Tenants};
+pub use totals::{Rates, TokenTotals};

@@ -15,6 +15,7 @@ mod hostile_files;
 mod hostile_servers;
 #[cfg(unix)]
 mod launch;
+mod quality;
 #[cfg(unix)]
 mod resume;
 mod run;

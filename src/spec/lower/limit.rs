@@ -19,7 +19,11 @@ pub(super) fn default(metric: Metric) -> Option<Limit> {
         | Metric::OutputThroughput
         | Metric::InputThroughput
         | Metric::TotalThroughput => relative(0.05),
-        Metric::Attainment => Some(Limit::WorseByPoints(0.02)),
+        Metric::Attainment | Metric::QualityAgreement => Some(Limit::WorseByPoints(0.02)),
+        Metric::QualityValidJson
+        | Metric::QualityRegex
+        | Metric::QualityExact
+        | Metric::QualityImported => Some(Limit::WorseByPoints(0.01)),
         Metric::ErrorRatio => Some(Limit::WorseByPoints(0.005)),
         // A single gap differs by 30 to 80 % between equal runs: only a limit in seconds makes sense.
         Metric::ChunkGap | Metric::MaxStall | Metric::TruncatedRatio => None,
