@@ -17,6 +17,7 @@ pub mod baseline;
 pub mod cli;
 pub mod compare;
 pub mod diag;
+pub mod diagnosis;
 pub mod exit;
 pub mod headroom;
 pub mod ident;

@@ -58,6 +58,8 @@ pub struct Emission {
     pub arrival: Nanos,
     /// When its token before was out, if there was one.
     pub previous: Option<Nanos>,
+    /// When its first token was out.
+    pub first: Nanos,
     /// What happened to the job so far.
     pub facts: Facts,
 }
@@ -255,7 +257,12 @@ impl Engine {
             }
             // At least one token is computed, so that there is something to sample from.
             let full = (next.known() - 1) / block_size;
-            next.blocks = self.kv.share(&next.hashes[..full.min(next.hashes.len())]);
+            let findable = if self.constants.prefix_cache {
+                full.min(next.hashes.len())
+            } else {
+                0
+            };
+            next.blocks = self.kv.share(&next.hashes[..findable]);
             next.computed = next.blocks.len() * block_size;
             let wanted = (next.known() - next.computed).min(left);
             if !next.grow(&mut self.kv, wanted, block_size) {
@@ -269,8 +276,10 @@ impl Engine {
                 next.facts.cached_tokens = next.computed;
                 next.facts.queued = step.start.since(next.arrival);
                 step.admitted += 1;
-                step.prefix_queries += next.prompt_len;
-                step.prefix_hits += next.computed;
+                if self.constants.prefix_cache {
+                    step.prefix_queries += next.prompt_len;
+                    step.prefix_hits += next.computed;
+                }
             }
             next.scheduled = wanted;
             left -= wanted;
@@ -299,12 +308,14 @@ impl Engine {
             }
             sequence.emitted += 1;
             let last = sequence.known() == sequence.tokens.len();
+            let first = *sequence.first_emission.get_or_insert(step.end);
             step.emissions.push(Emission {
                 id: sequence.id,
                 number: sequence.emitted,
                 last,
                 arrival: sequence.arrival,
                 previous: sequence.last_emission.replace(step.end),
+                first,
                 facts: sequence.facts,
             });
             if last {

@@ -15,6 +15,7 @@ const TEST: Constants = Constants {
     token_budget: 128,
     block_size: 16,
     kv_blocks: 512,
+    prefix_cache: true,
 };
 
 fn engine(constants: Constants) -> Engine {

@@ -1,6 +1,7 @@
 //! The two generating routes.
 
 use std::io;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -55,7 +56,11 @@ async fn answer(mut exchange: Exchange, kind: Kind, body: &[u8]) -> Response {
     server.die_if_due(arrival + 1);
 
     let fate = options.faults.shares.fate(arrival);
-    let planned = Planned::new(&wanted, fate, options.speech);
+    let planned = Planned::new(
+        &wanted,
+        fate,
+        (options.sizing.answer_tokens, options.speech),
+    );
     exchange.understood(wanted.prompt.len(), planned.finish);
     if fate == Fate::Error {
         exchange.finish(TruthOutcome::Error);
@@ -84,15 +89,20 @@ struct Planned {
 }
 
 impl Planned {
-    fn new(wanted: &Wanted, fate: Fate, speech: Speech) -> Self {
+    fn new(wanted: &Wanted, fate: Fate, (natural, speech): (Option<NonZeroU32>, Speech)) -> Self {
         let early = fate == Fate::EarlyStop && !wanted.ignore_eos;
-        let len = if early {
+        let natural = natural
+            .map(|tokens| (tokens.get() as usize).max(wanted.min_tokens))
+            .filter(|tokens| *tokens <= wanted.max_tokens && !wanted.ignore_eos);
+        let len = if let Some(tokens) = natural {
+            tokens
+        } else if early {
             wanted.max_tokens.div_ceil(2).max(wanted.min_tokens)
         } else {
             wanted.max_tokens
         };
         let answer = speech.answer(&wanted.prompt, (len, wanted.ignore_eos), &wanted.stop);
-        let by_itself = early || answer.stopped || wanted.ends_naturally;
+        let by_itself = early || natural.is_some() || answer.stopped || wanted.ends_naturally;
         let finish = if by_itself {
             Finished::Stop
         } else {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::engine::{Engine, Step};
+use super::profile::Constants;
 use crate::unit::Nanos;
 
 /// Upper bounds of the buckets of every histogram, in seconds.
@@ -56,6 +57,8 @@ pub(super) struct Metrics {
     inter_token: Histogram,
     request: Histogram,
     queue: Histogram,
+    prefill: Histogram,
+    decode: Histogram,
     write_lateness: Histogram,
 }
 
@@ -71,11 +74,14 @@ impl Metrics {
                 None => {
                     self.first_token.observe(step.end.since(emission.arrival));
                     self.queue.observe(emission.facts.queued);
+                    let since = step.end.since(emission.arrival);
+                    self.prefill.observe(since.since(emission.facts.queued));
                 }
                 Some(previous) => self.inter_token.observe(step.end.since(previous)),
             }
             if emission.last {
                 self.request.observe(step.end.since(emission.arrival));
+                self.decode.observe(step.end.since(emission.first));
             }
         }
         self.gauges(engine);
@@ -118,7 +124,7 @@ impl Metrics {
     }
 
     /// The text of `/metrics`.
-    pub(super) fn render(&self, model: &str, cache: Option<(usize, usize)>) -> String {
+    pub(super) fn render(&self, model: &str, engine: Option<Constants>) -> String {
         let model = model.replace('\\', "\\\\").replace('"', "\\\"");
         let mut page = Page {
             labels: format!("engine=\"0\",model_name=\"{model}\""),
@@ -201,14 +207,27 @@ impl Metrics {
             &self.queue,
         );
         page.histogram(
+            "vllm:request_prefill_time_seconds",
+            "From the first step to the first token.",
+            &self.prefill,
+        );
+        page.histogram(
+            "vllm:request_decode_time_seconds",
+            "From the first token to the last.",
+            &self.decode,
+        );
+        page.histogram(
             "infergate:write_lateness_seconds",
             "The latest token of a request: from its step's ideal end to its writing.",
             &self.write_lateness,
         );
-        if let Some((blocks, size)) = cache {
+        if let Some(engine) = engine {
             page.head("vllm:cache_config_info", "gauge", "The KV cache.");
             let labels = format!(
-                ",block_size=\"{size}\",enable_prefix_caching=\"True\",num_gpu_blocks=\"{blocks}\""
+                ",block_size=\"{}\",enable_prefix_caching=\"{}\",num_gpu_blocks=\"{}\"",
+                engine.block_size,
+                if engine.prefix_cache { "True" } else { "False" },
+                engine.kv_blocks,
             );
             page.sample("vllm:cache_config_info", &labels, 1.0);
         }
@@ -267,7 +286,7 @@ mod tests {
             metrics.first_token.observe(Nanos::from_millis(millis));
         }
         metrics.finished(Finished::Length, 7, None);
-        let text = metrics.render("a\"b", Some((512, 16)));
+        let text = metrics.render("a\"b", None);
         let name = "vllm:time_to_first_token_seconds";
         let labels = "engine=\"0\",model_name=\"a\\\"b\"";
         for line in [

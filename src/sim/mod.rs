@@ -36,7 +36,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use machine::Machine;
-pub use options::{RoleChunk, Shape, SimOptions, Slower};
+pub use options::{RoleChunk, Shape, SimOptions, Sizing, Slower};
 pub use profile::{PROFILES, Profile};
 pub use server::{Running, ServeOptions, Server};
 pub use speech::Speech;
@@ -66,6 +66,16 @@ pub enum SimError {
         profile: &'static str,
         /// The switch.
         flag: &'static str,
+    },
+    /// The KV cache can't hold one request of the longest kind.
+    #[error(
+        "a KV cache of {blocks} blocks can't hold the longest request; it needs at least {needed}"
+    )]
+    SmallCache {
+        /// Blocks as asked.
+        blocks: usize,
+        /// Blocks that it needs.
+        needed: usize,
     },
     /// Shares of requests are out of range.
     #[error("the shares of failing requests must lie between 0% and 100% and sum to at most 100%")]

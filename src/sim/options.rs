@@ -7,7 +7,7 @@ use super::SimError;
 use super::engine::Engine;
 use super::fault::Faults;
 use super::machine::Machine;
-use super::profile::{PROFILES, Profile};
+use super::profile::{Constants, PROFILES, Profile};
 use super::speech::Speech;
 use crate::diag::suggest;
 use crate::unit::Share;
@@ -21,6 +21,20 @@ pub struct Slower {
     pub decode: f64,
     /// Every step as a whole.
     pub all: f64,
+}
+
+/// What of the engine is sized otherwise than in its profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sizing {
+    /// Most sequences in one step.
+    pub max_num_seqs: Option<NonZeroU32>,
+    /// Blocks in the KV cache.
+    pub kv_blocks: Option<NonZeroU32>,
+    /// Whether equal prefixes are computed anew each time.
+    pub no_prefix_cache: bool,
+    /// After how many tokens the model ends its answers by itself, unless told to ignore its end of
+    /// text; without, where the limit is, or after 256 where there is none.
+    pub answer_tokens: Option<NonZeroU32>,
 }
 
 /// Whether a stream opens with a chunk that carries the role and no text.
@@ -83,6 +97,8 @@ pub struct SimOptions {
     pub seed: u64,
     /// Slow-downs.
     pub slower: Slower,
+    /// Other sizes.
+    pub sizing: Sizing,
     /// How answers are cut into chunks.
     pub shape: Shape,
     /// What it says.
@@ -101,6 +117,7 @@ impl SimOptions {
             model: None,
             seed: 0,
             slower: Slower::default(),
+            sizing: Sizing::default(),
             shape: Shape::default(),
             speech: Speech::default(),
             faults: Faults::default(),
@@ -125,6 +142,9 @@ impl SimOptions {
             ("--slower-prefill", self.slower.prefill > 0.0),
             ("--slower-decode", self.slower.decode > 0.0),
             ("--slower", self.slower.all > 0.0),
+            ("--max-num-seqs", self.sizing.max_num_seqs.is_some()),
+            ("--kv-blocks", self.sizing.kv_blocks.is_some()),
+            ("--no-prefix-cache", self.sizing.no_prefix_cache),
             ("--queue-limit", self.faults.queue_limit.is_some()),
             ("--stall-share", self.faults.shares.stall() > 0.0),
             ("--freeze-after", self.faults.freeze_after.is_some()),
@@ -139,14 +159,41 @@ impl SimOptions {
                 profile: self.profile.name,
                 flag,
             }),
-            _ => Ok(()),
+            _ => self.check_cache(),
         }
+    }
+
+    /// Refuses a KV cache in which the longest request would wait for blocks for ever.
+    fn check_cache(&self) -> Result<(), SimError> {
+        let Some(constants) = self.constants() else {
+            return Ok(());
+        };
+        let needed = self.profile.max_model_len.div_ceil(constants.block_size);
+        if constants.kv_blocks < needed {
+            return Err(SimError::SmallCache {
+                blocks: constants.kv_blocks,
+                needed,
+            });
+        }
+        Ok(())
+    }
+
+    /// The profile's constants with other sizes; `None` where it answers at once.
+    pub fn constants(&self) -> Option<Constants> {
+        let profile = self.profile.constants?;
+        let or = |size: Option<NonZeroU32>, usual| size.map_or(usual, |size| size.get() as usize);
+        Some(Constants {
+            max_num_seqs: or(self.sizing.max_num_seqs, profile.max_num_seqs),
+            kv_blocks: or(self.sizing.kv_blocks, profile.kv_blocks),
+            prefix_cache: profile.prefix_cache && !self.sizing.no_prefix_cache,
+            ..profile
+        })
     }
 
     /// The engine's model, which knows no clock: what the server runs against the real one, and what
     /// can be run as well in virtual time. `None` where the profile answers at once.
     pub fn engine(&self) -> Option<Engine> {
-        let constants = self.profile.constants?;
+        let constants = self.constants()?;
         Some(Engine::new(constants, self.slower, self.machine, self.seed))
     }
 
@@ -161,6 +208,19 @@ impl fmt::Display for SimOptions {
         f.write_str(self.profile.name)?;
         if let Some(model) = &self.model {
             write!(f, " --model {model}")?;
+        }
+        let sizing = &self.sizing;
+        for (flag, size) in [
+            ("max-num-seqs", sizing.max_num_seqs),
+            ("kv-blocks", sizing.kv_blocks),
+            ("answer-tokens", sizing.answer_tokens),
+        ] {
+            if let Some(size) = size {
+                write!(f, " --{flag} {size}")?;
+            }
+        }
+        if sizing.no_prefix_cache {
+            f.write_str(" --no-prefix-cache")?;
         }
         let shares = &self.faults.shares;
         for (flag, share) in [
@@ -215,5 +275,36 @@ impl fmt::Display for SimOptions {
             f.write_str(" --no-usage")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::engine::Job;
+    use crate::unit::Nanos;
+
+    #[test]
+    fn without_a_prefix_cache_equal_prompts_are_computed_anew() {
+        let twice = |no_prefix_cache| {
+            let mut options = SimOptions::named("test").unwrap();
+            options.sizing.no_prefix_cache = no_prefix_cache;
+            let mut engine = options.engine().unwrap();
+            let mut second = None;
+            for id in [1, 2] {
+                engine.submit(Job {
+                    id,
+                    arrival: Nanos::ZERO,
+                    run: String::new(),
+                    prompt: (0..64).collect(),
+                    output: vec![7],
+                });
+                second = engine.step();
+            }
+            let step = second.unwrap();
+            (step.prefill_tokens, step.prefix_queries, step.prefix_hits)
+        };
+        assert_eq!(twice(false), (16, 64, 48));
+        assert_eq!(twice(true), (64, 0, 0));
     }
 }

@@ -55,6 +55,8 @@ pub struct Constants {
     pub block_size: usize,
     /// Blocks in the KV cache.
     pub kv_blocks: usize,
+    /// Whether equal prefixes share blocks.
+    pub prefix_cache: bool,
 }
 
 /// A named engine to simulate.
@@ -100,6 +102,7 @@ pub static PROFILES: [Profile; 5] = [
             token_budget: 2048,
             block_size: 16,
             kv_blocks: 25_000,
+            prefix_cache: true,
         }),
     },
     // 80 requests a second of 64 prompt and 16 output tokens need about 36 % of it.
@@ -125,6 +128,7 @@ pub static PROFILES: [Profile; 5] = [
             token_budget: 512,
             block_size: 16,
             kv_blocks: 4096,
+            prefix_cache: true,
         }),
     },
     Profile {
@@ -145,6 +149,7 @@ pub static PROFILES: [Profile; 5] = [
             token_budget: 128,
             block_size: 16,
             kv_blocks: 512,
+            prefix_cache: true,
         }),
     },
     // Sequences cost nothing, so the pace holds for as many streams as the machine can write to.
@@ -166,6 +171,7 @@ pub static PROFILES: [Profile; 5] = [
             token_budget: 1 << 21,
             block_size: 16,
             kv_blocks: 1 << 18,
+            prefix_cache: true,
         }),
     },
     Profile {

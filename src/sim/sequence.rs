@@ -15,6 +15,7 @@ pub(super) struct Sequence {
     /// Keys of the full blocks of `tokens`.
     pub(super) hashes: Vec<u64>,
     pub(super) emitted: usize,
+    pub(super) first_emission: Option<Nanos>,
     pub(super) last_emission: Option<Nanos>,
     /// Tokens whose keys and values lie in `blocks`.
     pub(super) computed: usize,
@@ -37,6 +38,7 @@ impl Sequence {
             tokens,
             prompt_len,
             emitted: 0,
+            first_emission: None,
             last_emission: None,
             computed: 0,
             scheduled: 0,

@@ -352,12 +352,10 @@ async fn version(State(shared): Context) -> Response {
 }
 
 async fn metrics(State(shared): Context) -> Response {
-    let cache = shared
-        .options
-        .profile
-        .constants
-        .map(|c| (c.kv_blocks, c.block_size));
-    let text = shared.metrics().render(shared.options.model(), cache);
+    let options = &shared.options;
+    let text = shared
+        .metrics()
+        .render(options.model(), options.constants());
     let headers = [(
         header::CONTENT_TYPE,
         "text/plain; version=0.0.4; charset=utf-8",

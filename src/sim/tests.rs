@@ -1,5 +1,7 @@
 //! The server over real sockets, seen by a client that knows only bytes.
 
+use std::num::NonZeroU32;
+
 use serde_json::{Value, json};
 
 use client::{Reply, request, send};
@@ -152,6 +154,25 @@ async fn answers_end_by_themselves_or_at_a_stop_string() {
     let cut = cut.json();
     assert_eq!(cut["choices"][0]["message"]["content"], before);
     assert_eq!(cut["choices"][0]["finish_reason"], "stop");
+}
+
+#[tokio::test]
+async fn a_model_may_have_its_own_length() {
+    let server = start(|options| options.sizing.answer_tokens = NonZeroU32::new(5)).await;
+    let answer = |limit, more| {
+        let server = &server;
+        async move {
+            let answer = chat(server, limit, more).await.json();
+            let reason = answer["choices"][0]["finish_reason"].clone();
+            (reason, answer["usage"]["completion_tokens"].clone())
+        }
+    };
+    assert_eq!(answer(20, json!({})).await, (json!("stop"), json!(5)));
+    assert_eq!(answer(3, json!({})).await, (json!("length"), json!(3)));
+    let pinned = json!({"ignore_eos": true});
+    assert_eq!(answer(20, pinned).await, (json!("length"), json!(20)));
+    let at_least = json!({"min_tokens": 8});
+    assert_eq!(answer(20, at_least).await, (json!("stop"), json!(8)));
 }
 
 #[tokio::test]

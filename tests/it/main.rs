@@ -9,12 +9,14 @@ mod cases;
 mod check;
 mod compare;
 mod doctor;
+mod front;
 mod help;
 mod honesty;
 mod hostile_files;
 mod hostile_servers;
 #[cfg(unix)]
 mod launch;
+mod proxy;
 mod quality;
 #[cfg(unix)]
 mod resume;

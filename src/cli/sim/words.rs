@@ -6,7 +6,7 @@ use clap::{Args, Parser, ValueEnum};
 
 use crate::cli::percent::percent;
 use crate::sim::fault::{DieAfter, Faults, Shares};
-use crate::sim::{Machine, RoleChunk, Shape, SimError, SimOptions, Slower, Speech};
+use crate::sim::{Machine, RoleChunk, Shape, SimError, SimOptions, Sizing, Slower, Speech};
 use crate::unit::{Nanos, Rps, UnitError};
 
 /// What changes the engine's behaviour.
@@ -31,6 +31,22 @@ pub(super) struct Switches {
     /// Make every step slower
     #[arg(long, value_name = "P%", default_value = "0%", value_parser = percent, help_heading = "Engine")]
     slower: f64,
+
+    /// Take at most N sequences into a step
+    #[arg(long, value_name = "N", help_heading = "Engine")]
+    max_num_seqs: Option<NonZeroU32>,
+
+    /// Have N blocks in the KV cache
+    #[arg(long, value_name = "N", help_heading = "Engine")]
+    kv_blocks: Option<NonZeroU32>,
+
+    /// Compute equal prefixes anew each time
+    #[arg(long, help_heading = "Engine")]
+    no_prefix_cache: bool,
+
+    /// End answers after N tokens where the limit allows more, unless `ignore_eos` is set
+    #[arg(long, value_name = "N", help_heading = "Engine")]
+    answer_tokens: Option<NonZeroU32>,
 
     /// How much the time of a step scatters, in place of the profile's noise
     #[arg(long, value_name = "P%", value_parser = percent, help_heading = "Machine")]
@@ -172,6 +188,12 @@ impl Switches {
             decode: self.slower_decode,
             all: self.slower,
         };
+        options.sizing = Sizing {
+            max_num_seqs: self.max_num_seqs,
+            kv_blocks: self.kv_blocks,
+            no_prefix_cache: self.no_prefix_cache,
+            answer_tokens: self.answer_tokens,
+        };
         options.machine = Machine {
             step_noise: self.step_noise,
             stalls_per_s: self.stalls.map(Rps::get),
@@ -257,7 +279,7 @@ mod tests {
 
     #[test]
     fn words_display_in_a_fixed_order_and_read_back() {
-        let all = "demo --model m --slower-prefill 30% --slower-decode 5% --slower 2.5% \
+        let all = "demo --model m --max-num-seqs 8 --kv-blocks 300 --answer-tokens 48 --no-prefix-cache --slower-prefill 30% --slower-decode 5% --slower 2.5% \
                    --error-share 1% --midstream-error-share 2% --truncate-share 3% \
                    --stall-share 4% --early-stop-share 5% --answers json --corrupt-share 6% --stall-for 1s --queue-limit 8 \
                    --die-after 2s --freeze-after 9 --freeze-for 1s --tokens-per-chunk 4 --role-chunk first --reasoning 3 --no-usage";
@@ -308,6 +330,10 @@ mod tests {
             (
                 "demo --drift -100%",
                 "invalid value '-100%' for '--drift <P%>': leaves nothing; write it above `-100%`",
+            ),
+            (
+                "demo --kv-blocks 200",
+                "a KV cache of 200 blocks can't hold the longest request; it needs at least 256",
             ),
             (
                 "demo --error-share 60% --stall-share 60%",
