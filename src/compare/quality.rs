@@ -6,7 +6,6 @@ use super::measure::{Measure, Value};
 use super::pairing::{Arranged, Arrangement};
 use crate::metric::{Cell, Metric, TaskName};
 use crate::quality::{Agreement, AnswerSample, CheckKind};
-use crate::stats::median;
 use crate::stats::proportion::Count;
 use crate::summary::{ClassSummary, Run, StageSummary};
 
@@ -17,8 +16,8 @@ pub struct Alike {
     pub compared: u64,
     /// Pairs that differ.
     pub differing: u64,
-    /// Characters that a pair that differs has alike from the start on at the least, the median over
-    /// those; `None` where none differs.
+    /// Characters that a pair that differs has alike from the start on at the least, the lower
+    /// median over those; `None` where none differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u32>,
 }
@@ -196,15 +195,12 @@ pub(super) fn alike(arranged: &Arranged<'_>, cell: &Cell) -> Option<Alike> {
             all.alike_until.extend(more.alike_until);
         }
     }
+    // The lower of two middle ones: between two positions nothing is known.
+    let middle = all.alike_until.len().saturating_sub(1) / 2;
+    all.alike_until.sort_unstable();
     (all.compared > 0).then(|| Alike {
         compared: all.compared,
         differing: all.differing(),
-        until: median(
-            all.alike_until
-                .iter()
-                .map(|&until| f64::from(until))
-                .collect(),
-        )
-        .map(|until| until as u32),
+        until: all.alike_until.get(middle).copied(),
     })
 }

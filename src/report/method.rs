@@ -1,5 +1,7 @@
 //! How the figures of a comparison came about.
 
+use std::collections::BTreeSet;
+
 use crate::compare::Alike;
 use crate::stats::moderated::Evidence as Proof;
 use crate::summary::Side;
@@ -24,7 +26,13 @@ pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
         ),
     ];
     out.extend(judgement.noise_ratio.map(noise));
-    out.extend(judgement.findings.iter().filter_map(alike));
+    let mut told = BTreeSet::new();
+    let once = judgement
+        .findings
+        .iter()
+        // A cell under two limits has the same answers twice.
+        .filter(|finding| told.insert(&finding.cell));
+    out.extend(once.filter_map(alike));
     let by_schedule: Vec<Text> = sides
         .candidate
         .first()
