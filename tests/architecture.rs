@@ -68,6 +68,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("jsonschema", &["quality/check.rs"]),
     ("regex", &["quality/check.rs"]),
     ("sysinfo", &["probe/host.rs"]),
+    ("nvml_wrapper", &["probe/gpu/nvml.rs"]),
     (
         "jiff",
         &["cli/context.rs", "compare/pairing.rs", "trace/instant.rs"],

@@ -30,7 +30,7 @@ async fn look_at(spec: &Spec, station: &mut Station, access: &Access, stop: Stop
         Ok(replicas) => replicas,
         Err(error) => return trouble(error.to_string()),
     };
-    let mut observed = match replicas.observe(spec).await {
+    let mut observed = match replicas.observe(spec, &target.origin()).await {
         Ok(observed) => observed,
         Err(error) => return trouble(error.to_string()),
     };

@@ -16,6 +16,8 @@ mod hostile_files;
 mod hostile_servers;
 #[cfg(unix)]
 mod launch;
+#[cfg(unix)]
+mod pins;
 mod proxy;
 mod quality;
 #[cfg(unix)]
