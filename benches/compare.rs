@@ -115,6 +115,8 @@ fn record(plan: &Plan, stage: usize, number: u32, random: &mut ChaCha8Rng) -> Re
         bytes: 10_000,
         outcome: Outcome::Completed,
         error: None,
+        answer: None,
+        heard: None,
     }
 }
 
@@ -194,6 +196,7 @@ impl Maker {
                 select: Vec::new(),
                 replays: Vec::new(),
                 rows: Vec::new(),
+                schemas: Vec::new(),
                 cache: spec::CacheRegime::default(),
             },
             trace_digest: plan.trace_digest(),
@@ -210,6 +213,7 @@ impl Maker {
             skipped: Vec::new(),
             shard: None,
             merged: Vec::new(),
+            imported: BTreeMap::new(),
         };
         Self {
             random,

@@ -27,6 +27,7 @@ pub mod plan;
 pub mod priority;
 pub mod probe;
 pub mod provenance;
+pub mod quality;
 pub mod rehearsal;
 pub mod report;
 pub mod sample;

@@ -16,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["metric", "ident", "provenance", "exit", "diag"],
     // L1: a module may import anything to its left.
     &["stats"],
-    &["trace"],
+    &["trace", "quality"],
     &["spec"],
     &["plan"],
     &["sample"],
@@ -65,6 +65,8 @@ const CONFINED: &[(&str, &[&str])] = &[
             "cli/calibrate/model/table.rs",
         ],
     ),
+    ("jsonschema", &["quality/check.rs"]),
+    ("regex", &["quality/check.rs"]),
     ("sysinfo", &["probe/host.rs"]),
     ("nvml_wrapper", &["probe/gpu/nvml.rs"]),
     (

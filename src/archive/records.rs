@@ -199,7 +199,7 @@ mod tests {
     fn written(blocks: &[u32]) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("records/x.jsonl.gz");
-        let mut writer = RecordWriter::create(&path, "run-1").unwrap();
+        let mut writer = RecordWriter::create(&path, "run-1", None).unwrap();
         let mut index = 0;
         for &count in blocks {
             for _ in 0..count {
@@ -265,7 +265,7 @@ mod tests {
     fn a_span_that_changed_under_the_run_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.jsonl.gz");
-        let mut writer = RecordWriter::create(&path, "run-1").unwrap();
+        let mut writer = RecordWriter::create(&path, "run-1", None).unwrap();
         let empty = writer.flush().unwrap();
         writer.append(record(Outcome::Completed)).unwrap();
         let span = writer.flush().unwrap();
@@ -294,7 +294,7 @@ mod tests {
             before in properties::records(), records in properties::records(),
         ) {
             let folder = tempfile::tempdir().unwrap();
-            let mut writer = RecordWriter::create(&folder.path().join("x"), "run-1").unwrap();
+            let mut writer = RecordWriter::create(&folder.path().join("x"), "run-1", None).unwrap();
             for record in before {
                 writer.append(record).unwrap();
             }

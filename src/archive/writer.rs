@@ -19,7 +19,7 @@ use serde::Serialize;
 use super::records::{Header, RECORDS_FORMAT, RecordSpan};
 use super::store::{ArchiveError, at};
 use crate::priority::make_way;
-use crate::sample::RequestRecord;
+use crate::sample::{Examiner, RequestRecord};
 
 /// Bytes of JSON in a block at the most: large enough to compress well.
 const BLOCK: usize = 256 * 1024;
@@ -57,18 +57,25 @@ enum Order {
 
 impl RecordWriter {
     /// Creates the file and writes its first line; the run's id says whose records these are.
-    pub fn create(path: &Path, run: &str) -> Result<Self, ArchiveError> {
+    ///
+    /// Answers that were heard are examined before they are written, on the same thread; without an
+    /// examiner what was heard is lost.
+    pub fn create(
+        path: &Path,
+        run: &str,
+        examiner: Option<Examiner>,
+    ) -> Result<Self, ArchiveError> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(at("create", folder))?;
         }
         let file = File::create(path).map_err(at("create", path))?;
-        Self::start(path, file, run, MOST_WAITING)
+        Self::start(path, file, (run, examiner), MOST_WAITING)
     }
 
     fn start(
         path: &Path,
         sink: impl Write + Send + 'static,
-        run: &str,
+        (run, examiner): (&str, Option<Examiner>),
         most_waiting: usize,
     ) -> Result<Self, ArchiveError> {
         let waiting = Arc::new(AtomicUsize::new(0));
@@ -77,6 +84,7 @@ impl RecordWriter {
             sink: Counted { sink, bytes: 0 },
             block: Vec::new(),
             waiting: Arc::clone(&waiting),
+            examiner,
         };
         blocks.line(&Header {
             format: RECORDS_FORMAT.to_owned(),
@@ -168,6 +176,9 @@ fn size(record: &RequestRecord) -> usize {
         + size_of_val(&record.events[..])
         + size_of_val(&record.event_tokens[..])
         + record.error.as_ref().map_or(0, String::len)
+        + record.heard.as_ref().map_or(0, |heard| {
+            heard.answer.len() + heard.body.as_ref().map_or(0, String::len)
+        })
 }
 
 /// The thread's side: JSON lines to gzip members.
@@ -176,6 +187,7 @@ struct Blocks<W> {
     sink: Counted<W>,
     block: Vec<u8>,
     waiting: Arc<AtomicUsize>,
+    examiner: Option<Examiner>,
 }
 
 impl<W: Write> Blocks<W> {
@@ -183,8 +195,11 @@ impl<W: Write> Blocks<W> {
         for order in orders {
             match order {
                 Order::Append(records, bytes) => {
-                    for record in &records {
-                        self.line(record)?;
+                    for mut record in records {
+                        if let Some(examiner) = &self.examiner {
+                            examiner.examine(&mut record);
+                        }
+                        self.line(&record)?;
                         if self.block.len() >= BLOCK {
                             self.end()?;
                         }
@@ -285,7 +300,7 @@ mod tests {
             opens,
             closed: Arc::clone(&closed),
         };
-        let writer = RecordWriter::start(Path::new("x.gz"), gate, "run-1", most_waiting);
+        let writer = RecordWriter::start(Path::new("x.gz"), gate, ("run-1", None), most_waiting);
         closed.store(true, Ordering::Relaxed);
         (writer.unwrap(), open)
     }

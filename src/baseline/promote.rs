@@ -6,7 +6,6 @@ use super::environment::Environment;
 use super::reference::{FORMAT, NoiseSession, Reference, ReferenceSession, read_reference};
 use crate::archive::{ArchiveError, save_json, save_run, save_text};
 use crate::provenance::UnderTest;
-use crate::sample::OutcomeKind;
 use crate::summary::{Run, RunEnd};
 
 /// Runs that a session needs to show its own noise.
@@ -223,7 +222,7 @@ fn check(session: MeasuredSession<'_>) -> Result<&Run, PromoteError> {
         let dead = run
             .stages
             .iter()
-            .find(|stage| is_gated(&stage.name) && stage.pooled.count(OutcomeKind::Completed) == 0);
+            .find(|stage| is_gated(&stage.name) && stage.pooled.ended_well() == 0);
         if let Some(stage) = dead {
             return Err(unfit(format!(
                 "no request of its gated stage `{}` completed; `infergate report` of the run says how they ended",

@@ -20,6 +20,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::lock::LockArgs;
+use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
@@ -89,6 +90,7 @@ pub(super) async fn run(
     let path = args.spec.unwrap_or_default();
     let spec = args.select.apply_gated(load_spec(&path, context)?)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
+    sitting.score(scores::of_both(&spec)?);
     let request = AbRequest {
         spec: &spec,
         path: &path,

@@ -13,6 +13,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::judge::Evidence;
 use super::lock::LockArgs;
+use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
@@ -72,6 +73,7 @@ pub(super) async fn run(
     let spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     if args.sides.names_baseline() || spec.baseline.is_some() {
+        sitting.score(scores::of_both(&spec)?);
         let request = AbRequest {
             spec: &spec,
             path: &args.spec,
@@ -82,6 +84,7 @@ pub(super) async fn run(
         };
         return interleave(request, &mut sitting, context, interrupt).await;
     }
+    sitting.score(scores::of_target(&spec)?);
     let place = args.sides.place(Side::Candidate, &spec)?;
     let places = [&place];
     let locks = args.lock.hold(&spec, &places, false, context, interrupt);

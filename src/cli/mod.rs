@@ -21,6 +21,7 @@ mod merge;
 mod percent;
 mod report;
 mod run;
+mod scores;
 mod shard;
 mod sim;
 mod sitting;

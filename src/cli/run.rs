@@ -8,12 +8,12 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::lock::LockArgs;
+use super::scores;
 use super::shard::{ShardArgs, Sharing};
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
 use crate::report;
-use crate::sample::OutcomeKind;
 use crate::session::Station;
 use crate::summary::{Run, RunEnd};
 
@@ -76,6 +76,7 @@ pub(super) async fn run(
         Some((sitting, sharing)) => (sitting, Some(sharing)),
         None => (open_sitting(&spec, &args.out, context)?, None),
     };
+    sitting.score(scores::of_target(&spec)?);
     let mut station = sitting.station(spec.target.place.clone(), "target", context);
     let taken = take_all(
         &args,
@@ -142,7 +143,7 @@ pub(super) fn ending(run: &Run) -> Exit {
 fn nothing_completed(run: &Run) -> bool {
     run.stages
         .iter()
-        .all(|stage| stage.pooled.count(OutcomeKind::Completed) == 0)
+        .all(|stage| stage.pooled.ended_well() == 0)
 }
 
 pub(super) fn show(run: &Run, json: bool, context: &mut Context) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ use crate::load::{Live, LoadEvent};
 use crate::plan::{Plan, PromptCalibration, StagePlan};
 use crate::probe::Asking;
 use crate::provenance::Pins;
-use crate::session::{Launchpad, Measured, RunName, RunningTarget, Sitting, Station};
+use crate::session::{Launchpad, Measured, RunName, RunningTarget, Scores, Sitting, Station};
 use crate::spec::{Extent, Spec, TargetPlace};
 use crate::summary::{Run, Side};
 use crate::term::{Mode, Progress, StageProgress};
@@ -82,6 +82,11 @@ pub(super) fn open_sitting_in(
 }
 
 impl CliSitting {
+    /// Gives its runs the scores that other tools measured, each side its own.
+    pub(super) fn score(&mut self, scores: Scores) {
+        self.sitting.score(scores);
+    }
+
     /// The session's folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder

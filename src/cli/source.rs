@@ -93,7 +93,7 @@ pub(super) fn parse_spec(
 }
 
 /// The text of a file, or why there is none.
-fn read_file(path: &Path) -> Result<String, String> {
+pub(super) fn read_file(path: &Path) -> Result<String, String> {
     let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
     let mut text = String::new();
     let read = file.take(MOST_BYTES + 1).read_to_string(&mut text);
@@ -120,6 +120,10 @@ pub(super) fn embedded_spec(stamp: &SpecStamp, context: &Context) -> Result<Spec
             Reader::Class(class) => {
                 let kept = stamp.rows.iter().find(|kept| kept.class == class);
                 kept.cloned().map(FileText::Rows)
+            }
+            Reader::Schema => {
+                let kept = stamp.schemas.iter().find(|kept| kept.file == ask.file);
+                kept.cloned().map(FileText::Schema)
             }
         };
         kept.ok_or_else(|| "the run has kept nothing of it".to_owned())

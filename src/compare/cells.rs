@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::measure::{Measure, measure};
 use super::pairing::Arranged;
+use super::quality::{self, Alike};
 use crate::metric::{Cell, CellMetric, Kind, Metric, Quantile};
-use crate::sample::OutcomeKind;
+use crate::quality::CheckKind;
 use crate::spec::{Gate, Limit, Trade};
 use crate::summary::{ClassSummary, Run, StageSummary};
 
@@ -31,6 +32,8 @@ pub struct ComparedCell {
     pub noise: Vec<Vec<Measure>>,
     /// Whether the load is a closed loop, whose rates follow the server.
     pub closed_loop: bool,
+    /// How far the sides' answers are alike, of agreement.
+    pub alike: Option<Alike>,
     /// How the sides' work differs, in words, where it does: then a better figure proves nothing.
     pub work_changed: Option<String>,
 }
@@ -82,10 +85,14 @@ pub(super) fn all(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
 }
 
 fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell {
-    let side = |runs: &[&Run]| runs.iter().map(|run| measure(run, &cell)).collect();
+    let side = |runs: &[&Run], partners: Vec<Option<&Run>>| -> Vec<Measure> {
+        let each = runs.iter().zip(partners);
+        each.map(|(run, partner)| measure(run, partner, &cell))
+            .collect()
+    };
     let usable = |sessions: &[Vec<&Run>]| {
         let session = |runs: &Vec<&Run>| {
-            let measures = runs.iter().map(|run| measure(run, &cell));
+            let measures = side(runs, quality::neighbours(runs)).into_iter();
             measures.filter(Measure::is_usable).collect()
         };
         sessions.iter().map(session).collect()
@@ -99,14 +106,19 @@ fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell 
         limit: None,
         trade: None,
         gated: false,
-        baseline: side(&arranged.baseline),
-        candidate: side(&arranged.candidate),
+        baseline: side(&arranged.baseline, quality::neighbours(&arranged.baseline)),
+        candidate: side(
+            &arranged.candidate,
+            quality::partners(arranged, &arranged.candidate),
+        ),
         sessions: usable(&arranged.sessions),
         noise: usable(&arranged.noise),
         closed_loop: !of_run && stages().count() > 0 && stages().all(|stage| stage.users.is_some()),
+        alike: quality::alike(arranged, &cell),
+        // What an answer is worth does not hang on how long it is.
         work_changed: Work::of(&arranged.baseline, &cell)
             .zip(Work::of(&arranged.candidate, &cell))
-            .filter(|_| !of_run)
+            .filter(|_| !of_run && !cell.metric.metric().is_quality())
             .and_then(|(base, head)| base.difference(head, mismatch)),
         cell,
     }
@@ -154,7 +166,7 @@ impl Work {
                 sum(|class| class.tokens.output_observed),
                 sum(|class| class.tokens.output_planned),
             ),
-            completed: share(sum(|class| class.count(OutcomeKind::Completed)), counted),
+            completed: share(sum(ClassSummary::ended_well), counted),
         })
     }
 
@@ -183,6 +195,16 @@ impl Work {
 fn observed(arranged: &Arranged<'_>) -> Vec<Cell> {
     let (mut cells, mut seen) = (Vec::new(), BTreeSet::new());
     for run in arranged.baseline.iter().chain(&arranged.candidate) {
+        for name in run.imported.keys() {
+            let cell = Cell {
+                stage: None,
+                class: None,
+                metric: CellMetric::imported(*name),
+            };
+            if seen.insert(cell.clone()) {
+                cells.push(cell);
+            }
+        }
         for stage in &run.stages {
             let classes = stage
                 .classes
@@ -229,6 +251,9 @@ fn metrics_of(class: &ClassSummary, one_class: bool) -> Vec<CellMetric> {
         .flat_map(|metric| -> Vec<CellMetric> {
             if metric.kind() == Kind::OfRun || repeats_another(class, metric) {
                 Vec::new()
+            } else if metric.is_quality() {
+                let value = CellMetric::value(metric).filter(|_| has_quality(class, metric));
+                value.into_iter().collect()
             } else if class.distributions.contains_key(&metric) {
                 quantiles(metric).collect()
             } else if one_class {
@@ -238,6 +263,15 @@ fn metrics_of(class: &ClassSummary, one_class: bool) -> Vec<CellMetric> {
             }
         })
         .collect()
+}
+
+/// Whether there is something to say of a metric of quality.
+fn has_quality(class: &ClassSummary, metric: Metric) -> bool {
+    let quality = class.quality.as_ref();
+    quality.is_some_and(|quality| match CheckKind::counted_by(metric) {
+        Some(kind) => quality.checks.contains_key(&kind),
+        None => quality.sample.has_prints(),
+    })
 }
 
 /// Whether a metric says the same as a better known one: TTFA without reasoning is TTFT, and the gap

@@ -1,6 +1,8 @@
 //! The value of one cell in one run, or why there is none.
 
-use crate::metric::{Cell, Kind, Metric, Statistic};
+use super::quality;
+use crate::metric::{Cell, Direction, Kind, Metric, Statistic};
+use crate::quality::CheckKind;
 use crate::sample::{OutcomeKind, StopReason};
 use crate::stats::proportion::Count;
 use crate::summary::{
@@ -52,6 +54,11 @@ pub struct Measure {
     pub unfit: Option<Unfit>,
     /// A round trip to the target, of latencies that begin with a request: none can be shorter.
     pub round_trip_s: Option<f64>,
+    /// Requests on which it and the run that it is held against differ in whether the answer passes,
+    /// of checked answers.
+    pub discordant: Option<Count>,
+    /// Standard error of the value, where it brings its own.
+    pub standard_error: Option<f64>,
 }
 
 impl Measure {
@@ -68,7 +75,7 @@ impl Measure {
         matches!(self.value, Value::Measured(_) | Value::Failed)
     }
 
-    fn without(value: Value) -> Self {
+    pub(super) fn without(value: Value) -> Self {
         Self {
             value,
             n: 0,
@@ -76,14 +83,20 @@ impl Measure {
             window_s: 0.0,
             unfit: None,
             round_trip_s: None,
+            discordant: None,
+            standard_error: None,
         }
     }
 }
 
-/// Reads a cell from a run.
-pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
-    if cell.metric.metric().kind() == Kind::OfRun {
-        return cold_start(run, cell.metric.metric());
+/// Reads a cell from a run; `partner` is the run that its answers are held against.
+pub(super) fn measure(run: &Run, partner: Option<&Run>, cell: &Cell) -> Measure {
+    let metric = cell.metric.metric();
+    if metric.kind() == Kind::OfRun {
+        return cold_start(run, metric);
+    }
+    if let Statistic::Task(name) = cell.metric.statistic() {
+        return quality::imported(run, name);
     }
     let stages: Vec<&StageSummary> = run
         .stages
@@ -120,12 +133,15 @@ pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
             }
         }
     }
+    if metric == Metric::QualityAgreement {
+        return quality::agreement(run, partner, cell);
+    }
     let (value, n) = match (cell.metric.statistic(), parts.as_slice()) {
         (Statistic::Value, [class]) if rate(class, cell.metric.metric()).is_some() => {
             let value = rate(class, cell.metric.metric()).unwrap_or(f64::NAN);
-            (at_least_zero(value), class.count(OutcomeKind::Completed))
+            (at_least_zero(value), class.ended_well())
         }
-        (Statistic::Value, _) => share(&parts, cell.metric.metric()),
+        (Statistic::Value | Statistic::Task(_), _) => share(&parts, cell.metric.metric()),
         (statistic, [class]) => distribution(class, cell.metric.metric(), statistic),
         (Statistic::Quantile(_) | Statistic::Mean, _) => (
             Value::Absent("quantiles of several stages can't be combined: name one stage".into()),
@@ -160,6 +176,9 @@ pub(super) fn measure(run: &Run, cell: &Cell) -> Measure {
             .map(|network| network.rtt_s),
         bad: bad(&parts, cell.metric.metric()),
         window_s: stages.iter().map(|stage| stage.window_s).sum(),
+        discordant: CheckKind::counted_by(metric)
+            .and_then(|kind| quality::discordant(run, partner, cell, kind)),
+        standard_error: None,
     }
 }
 
@@ -228,7 +247,7 @@ fn class_of<'a>(stage: &'a StageSummary, class: Option<&str>) -> Option<&'a Clas
 
 fn distribution(class: &ClassSummary, metric: Metric, statistic: Statistic) -> (Value, u64) {
     let Some(distribution) = class.distributions.get(&metric) else {
-        let failed = class.errors() > 0 && class.count(OutcomeKind::Completed) == 0;
+        let failed = class.errors() > 0 && class.ended_well() == 0;
         return if failed {
             (Value::Failed, class.errors())
         } else {
@@ -244,7 +263,7 @@ fn distribution(class: &ClassSummary, metric: Metric, statistic: Statistic) -> (
             Some(value) => value.adjusted_s.map_or(Value::Failed, above_zero),
             None => Value::Absent(format!("the run holds no {quantile} of `{metric}`")),
         },
-        Statistic::Mean | Statistic::Value => above_zero(distribution.mean_s),
+        Statistic::Mean | Statistic::Value | Statistic::Task(_) => above_zero(distribution.mean_s),
     };
     (value, n)
 }
@@ -288,19 +307,30 @@ const fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
         | Metric::TruncatedRatio
         | Metric::ColdReady
         | Metric::ColdFirstRequest
-        | Metric::ColdWarmRequest => None,
+        | Metric::ColdWarmRequest
+        | Metric::QualityValidJson
+        | Metric::QualityRegex
+        | Metric::QualityExact
+        | Metric::QualityAgreement
+        | Metric::QualityImported => None,
     }
 }
 
 /// A proportion over one or several stages.
 fn share(parts: &[&ClassSummary], metric: Metric) -> (Value, u64) {
     let Some(bad) = bad(parts, metric) else {
-        let why = format!("`{metric}` of several stages can't be combined: name one stage");
+        let why = if metric.is_quality() {
+            format!("no answer was checked for `{metric}`")
+        } else {
+            format!("`{metric}` of several stages can't be combined: name one stage")
+        };
         return (Value::Absent(why), 0);
     };
     match bad.share() {
-        // Attainment is read as the share of good requests, kept as the count of bad ones.
-        Some(share) if metric == Metric::Attainment => (Value::Measured(1.0 - share), bad.trials),
+        // Where more is better it is read as the share of good requests, kept as the count of bad ones.
+        Some(share) if metric.direction() == Direction::HigherIsBetter => {
+            (Value::Measured(1.0 - share), bad.trials)
+        }
         Some(share) => (Value::Measured(share), bad.trials),
         None => (Value::Absent("no request counts in it".into()), 0),
     }
@@ -308,6 +338,9 @@ fn share(parts: &[&ClassSummary], metric: Metric) -> (Value, u64) {
 
 /// Bad requests among those that count; `None` where the metric counts nothing.
 fn bad(parts: &[&ClassSummary], metric: Metric) -> Option<Count> {
+    if let Some(kind) = CheckKind::counted_by(metric) {
+        return quality::failing(parts, kind);
+    }
     let events = |class: &ClassSummary| match metric {
         Metric::Attainment | Metric::Goodput => Some(class.counted().saturating_sub(class.good)),
         Metric::ErrorRatio => Some(class.errors()),
@@ -325,7 +358,12 @@ fn bad(parts: &[&ClassSummary], metric: Metric) -> Option<Count> {
         | Metric::TotalThroughput
         | Metric::ColdReady
         | Metric::ColdFirstRequest
-        | Metric::ColdWarmRequest => None,
+        | Metric::ColdWarmRequest
+        | Metric::QualityValidJson
+        | Metric::QualityRegex
+        | Metric::QualityExact
+        | Metric::QualityAgreement
+        | Metric::QualityImported => None,
     };
     let counts: Option<Vec<Count>> = parts
         .iter()

@@ -10,6 +10,7 @@ pub mod cells;
 pub mod measure;
 pub mod pairing;
 pub mod pins;
+mod quality;
 
 #[cfg(test)]
 pub(crate) mod synthetic;
@@ -25,6 +26,7 @@ pub use cells::ComparedCell;
 pub use measure::{Measure, Unfit, Value};
 pub use pairing::Arrangement;
 pub use pins::PinDifference;
+pub use quality::Alike;
 
 /// What is compared.
 #[derive(Debug, Clone, Copy)]

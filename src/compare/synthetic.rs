@@ -37,6 +37,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             select: Vec::new(),
             replays: Vec::new(),
             rows: Vec::new(),
+            schemas: Vec::new(),
             cache: crate::spec::CacheRegime::default(),
         },
         trace_digest: Digest::of(b"trace"),
@@ -53,6 +54,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
         skipped: Vec::new(),
         shard: None,
         merged: Vec::new(),
+        imported: BTreeMap::new(),
     }
 }
 
@@ -118,6 +120,7 @@ pub(crate) fn stage(name: &str) -> StageSummary {
             },
             distributions,
             errors: BTreeMap::new(),
+            quality: None,
         },
         classes: BTreeMap::new(),
         tenants: None,

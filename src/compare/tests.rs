@@ -290,7 +290,7 @@ fn whose_fault_it_was_decides_what_a_run_says() {
     let declared = synthetic::cell("ttft.p95");
     let mut faulty = run("x", 1);
     faulty.stages[0].invalid = vec![InvalidReason::ClientCpu { share: 0.97 }];
-    let got = measure::measure(&faulty, &declared);
+    let got = measure::measure(&faulty, None, &declared);
     assert_eq!(
         got.value,
         Value::Invalid("the client used 97.0 % of its CPU".to_owned())
@@ -298,17 +298,20 @@ fn whose_fault_it_was_decides_what_a_run_says() {
     let mut lost = run("x", 1);
     lost.stages.clear();
     assert!(matches!(
-        measure::measure(&lost, &declared).value,
+        measure::measure(&lost, None, &declared).value,
         Value::Absent(_)
     ));
     lost.end = RunEnd::TargetLost {
         error: "connection refused".to_owned(),
     };
-    assert_eq!(measure::measure(&lost, &declared).value, Value::Failed);
+    assert_eq!(
+        measure::measure(&lost, None, &declared).value,
+        Value::Failed
+    );
     let mut cut = faulty;
     cut.stages[0].invalid = vec![InvalidReason::Interrupted];
     cut.end = lost.end;
-    assert_eq!(measure::measure(&cut, &declared).value, Value::Failed);
+    assert_eq!(measure::measure(&cut, None, &declared).value, Value::Failed);
 }
 
 #[test]
@@ -318,7 +321,7 @@ fn proportions_pool_stages_and_count_bad_requests() {
     both.stages.push(stage("second"));
     let mut pooled = synthetic::cell("attainment");
     pooled.stage = None;
-    let got = measure::measure(&both, &pooled);
+    let got = measure::measure(&both, None, &pooled);
     assert!((got.measured().unwrap() - 0.985).abs() < 1e-12);
     assert_eq!(
         got.bad.map(|bad| (bad.events, bad.trials)),
@@ -326,7 +329,7 @@ fn proportions_pool_stages_and_count_bad_requests() {
     );
     pooled.metric = "ttft.p95".parse().unwrap();
     assert!(matches!(
-        measure::measure(&both, &pooled).value,
+        measure::measure(&both, None, &pooled).value,
         Value::Absent(_)
     ));
 }

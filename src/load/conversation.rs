@@ -109,6 +109,7 @@ impl NextTurn {
             ..self.planned
         };
         Prepared {
+            listen: kitchen.listen(&self.body, &planned),
             request: kitchen.ready(self.body, &planned),
             planned,
             conversation: self.rest,

@@ -7,12 +7,12 @@ use super::clock::Clock;
 use super::conversation::{Conversation, Heard, NextTurn};
 use super::http::{Client, Ended, Exchange, Ready};
 use super::inbox::Inbox;
-use super::kitchen::{Kitchen, Prepared};
+use super::kitchen::{Kitchen, Listen, Prepared};
 use super::lane::Lane;
 use super::limits::Limits;
 use super::window::Window;
 use crate::plan::PlannedRequest;
-use crate::sample::{Outcome, RequestRecord, TokenSource};
+use crate::sample::{self, Outcome, RequestRecord, TokenSource};
 use crate::spec::{OutputLength, Timeouts};
 use crate::unit::Nanos;
 use crate::wire::{Answer, End};
@@ -75,7 +75,7 @@ impl Dispatch {
         } else {
             Answer::whole()
         };
-        let answer = if prepared.conversation.is_some() {
+        let answer = if prepared.conversation.is_some() || prepared.listen.is_some() {
             answer.heard()
         } else {
             answer
@@ -85,6 +85,7 @@ impl Dispatch {
             lane: Arc::clone(lane),
             planned: prepared.planned,
             conversation: prepared.conversation,
+            listen: prepared.listen,
             scheduled,
             request: Some(prepared.request),
             exchange: Some(Exchange {
@@ -132,6 +133,8 @@ impl Dispatch {
             bytes: 0,
             outcome: Outcome::Unfinished,
             error: None,
+            answer: None,
+            heard: None,
         }
     }
 
@@ -158,6 +161,7 @@ pub(super) struct Flight {
     lane: Arc<Lane>,
     planned: PlannedRequest,
     conversation: Option<Box<Conversation>>,
+    listen: Option<Box<Listen>>,
     scheduled: Nanos,
     request: Option<Ready>,
     exchange: Option<Exchange>,
@@ -213,10 +217,23 @@ impl Flight {
         };
         let mut seen = exchange.answer.end(now, end, pinned);
         let outcome = failure.unwrap_or(seen.outcome);
-        let heard = match outcome {
-            Outcome::Completed | Outcome::Truncated => Heard::of(&mut seen),
-            _ => None,
-        };
+        let (mut text, mut heard) = (None, None);
+        if matches!(outcome, Outcome::Completed | Outcome::Truncated) {
+            if let Some(listen) = self.listen.take() {
+                text = seen.said.clone().map(|answer| {
+                    let Listen { expected, body } = *listen;
+                    Box::new(sample::Heard {
+                        answer,
+                        expected,
+                        body,
+                    })
+                });
+            }
+            heard = self
+                .conversation
+                .as_ref()
+                .and_then(|_| Heard::of(&mut seen));
+        }
         dispatch.level.in_flight.fetch_sub(1, Ordering::Relaxed);
         dispatch.inbox.put(RequestRecord {
             sent: exchange.sent,
@@ -233,6 +250,7 @@ impl Flight {
             resent: exchange.resent,
             bytes: seen.bytes + exchange.error_bytes,
             outcome,
+            heard: text,
             error: seen.error.map(|text| dispatch.client.clean(&text)),
             ..dispatch.record(self.planned, self.scheduled)
         });

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use super::conversation::{Conversation, Saying};
 use super::http::{Client, Ready};
 use crate::plan::{Phase, Plan, PlannedRequest, Prompter, Salt, Session, Shared};
+use crate::sample::Examiner;
+use crate::spec::KeepText;
 use crate::unit::Nanos;
 use crate::wire::Transcript;
 use crate::wire::request::RequestTemplate;
@@ -14,8 +16,17 @@ use crate::wire::request::RequestTemplate;
 pub(super) struct Prepared {
     pub(super) planned: PlannedRequest,
     pub(super) request: Ready,
+    /// What its answer is heard for; `None` where nobody asks what it says.
+    pub(super) listen: Option<Box<Listen>>,
     /// What follows on its answer.
     pub(super) conversation: Option<Box<Conversation>>,
+}
+
+/// What goes with an answer to whoever examines it.
+#[derive(Debug)]
+pub(super) struct Listen {
+    pub(super) expected: Option<Arc<str>>,
+    pub(super) body: Option<String>,
 }
 
 /// What requests are prepared from.
@@ -73,6 +84,7 @@ impl Kitchen {
             .collect();
         Prepared {
             planned: first,
+            listen: self.listen(&body, &first),
             request: self.ready(body, &first),
             conversation: (!sayings.is_empty()).then(|| {
                 Box::new(Conversation {
@@ -93,6 +105,7 @@ impl Kitchen {
         Prepared {
             planned: *request,
             request: self.ready(self.body(&transcript, request), request),
+            listen: None,
             conversation: None,
         }
     }
@@ -100,6 +113,18 @@ impl Kitchen {
     /// The body of a request.
     pub(super) fn body(&self, transcript: &Transcript, planned: &PlannedRequest) -> Vec<u8> {
         self.templates[planned.class as usize].body(transcript, planned)
+    }
+
+    /// Whether and how the answer to this body is heard.
+    pub(super) fn listen(&self, body: &[u8], planned: &PlannedRequest) -> Option<Box<Listen>> {
+        let class = &self.plan.classes()[planned.class as usize];
+        let keep = self.plan.keep_text();
+        Examiner::hears(class, keep).then(|| {
+            Box::new(Listen {
+                expected: self.plan.expected(planned),
+                body: (keep == KeepText::All).then(|| String::from_utf8_lossy(body).into_owned()),
+            })
+        })
     }
 
     /// A request that is sent under its name.

@@ -84,6 +84,8 @@ mod tests {
             bytes: 0,
             outcome,
             error: None,
+            answer: None,
+            heard: None,
         }
     }
 

@@ -187,6 +187,8 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
             evidence: crate::stats::moderated::Evidence::BeyondZero,
         },
         timeouts,
+        imports: Vec::new(),
+        keep_text: crate::spec::KeepText::None,
         text: String::new(),
         limits: None,
         cost: None,

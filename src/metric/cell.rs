@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Kind, Metric};
+use super::{Kind, Metric, TaskName};
 
 /// A quantile strictly between 0 and 1, in hundred-thousandths so that it can be a map key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,6 +80,8 @@ pub enum Statistic {
     Mean,
     /// A rate, a proportion or a time of the whole run, which is one number already.
     Value,
+    /// The imported share of this name.
+    Task(TaskName),
 }
 
 /// A metric with its statistic, as a gate cell names it: `ttft.p95`, `goodput`.
@@ -98,9 +100,18 @@ impl CellMetric {
         })
     }
 
-    /// A metric of one number; `None` for distributions.
+    /// The imported share of this name.
+    pub const fn imported(name: TaskName) -> Self {
+        Self {
+            metric: Metric::QualityImported,
+            statistic: Statistic::Task(name),
+        }
+    }
+
+    /// A metric of one number; `None` for distributions, and for imported shares, which have names.
     pub fn value(metric: Metric) -> Option<Self> {
-        (metric.kind() != Kind::Distribution).then_some(Self {
+        let is_one = metric.kind() != Kind::Distribution && metric != Metric::QualityImported;
+        is_one.then_some(Self {
             metric,
             statistic: Statistic::Value,
         })
@@ -111,7 +122,8 @@ impl CellMetric {
         self.metric
     }
 
-    /// The statistic; a quantile or mean exactly where the metric is a distribution.
+    /// The statistic; a quantile or mean exactly where the metric is a distribution, a task exactly
+    /// where it is imported.
     pub const fn statistic(self) -> Statistic {
         self.statistic
     }
@@ -123,6 +135,7 @@ impl fmt::Display for CellMetric {
             Statistic::Quantile(q) => write!(f, "{}.{q}", self.metric),
             Statistic::Mean => write!(f, "{}.mean", self.metric),
             Statistic::Value => write!(f, "{}", self.metric),
+            Statistic::Task(name) => write!(f, "{}.{name}", self.metric),
         }
     }
 }
@@ -148,6 +161,9 @@ pub enum CellMetricError {
         /// The metric.
         metric: Metric,
     },
+    /// An imported share was named without its name, or with one that is none.
+    #[error("`quality.imported` needs the name of a score, as in `quality.imported.gsm8k`")]
+    NeedsTask,
     /// A metric of one number was named with a statistic.
     #[error("`{metric}` is one number already and takes no statistic")]
     TakesNoStatistic {
@@ -160,11 +176,17 @@ impl FromStr for CellMetric {
     type Err = CellMetricError;
 
     fn from_str(text: &str) -> Result<Self, CellMetricError> {
-        let (name, statistic) = match text.split_once('.') {
-            Some((name, statistic)) => (name, Some(statistic)),
+        // Metrics of quality have a point in their names.
+        let own = usize::from(text.starts_with("quality."));
+        let (name, statistic) = match text.match_indices('.').nth(own) {
+            Some((at, _)) => (&text[..at], Some(&text[at + 1..])),
             None => (text, None),
         };
         let metric: Metric = name.parse()?;
+        if metric == Metric::QualityImported {
+            let name = statistic.and_then(|name| name.parse().ok());
+            return name.map(Self::imported).ok_or(CellMetricError::NeedsTask);
+        }
         match (metric.kind(), statistic) {
             (Kind::Distribution, None) => Err(CellMetricError::NeedsStatistic { metric }),
             (Kind::Distribution, Some("mean")) => Ok(Self {

@@ -1,6 +1,7 @@
 //! The metrics: name, unit, direction and definition of each, and what a cell speaks about.
 
 mod cell;
+mod task;
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,6 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use cell::{Cell, CellMetric, CellMetricError, Quantile, Statistic};
+pub use task::{TaskName, TaskNameError};
 
 use crate::unit::scale::Unit;
 
@@ -55,6 +57,16 @@ pub enum Metric {
     ColdFirstRequest,
     /// And of the second, which is the first that finds it warm.
     ColdWarmRequest,
+    /// Share of answers that are JSON of their class's schema.
+    QualityValidJson,
+    /// Share of answers in which their class's pattern is found.
+    QualityRegex,
+    /// Share of answers that are the text they were to be.
+    QualityExact,
+    /// Share of answers that are those of another run to the same prompts.
+    QualityAgreement,
+    /// A share that another tool measured and a result file holds; one for each name.
+    QualityImported,
 }
 
 /// What kind of number a metric is, which decides its statistics and how it is compared.
@@ -108,16 +120,26 @@ impl Metric {
             | Self::TruncatedRatio
             | Self::ColdReady
             | Self::ColdFirstRequest
-            | Self::ColdWarmRequest => false,
+            | Self::ColdWarmRequest
+            | Self::QualityValidJson
+            | Self::QualityRegex
+            | Self::QualityExact
+            | Self::QualityAgreement
+            | Self::QualityImported => false,
         }
     }
 
     /// All metrics, in the order in which reports show them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 23] = [
         Self::Goodput,
         Self::Attainment,
         Self::ErrorRatio,
         Self::TruncatedRatio,
+        Self::QualityValidJson,
+        Self::QualityRegex,
+        Self::QualityExact,
+        Self::QualityAgreement,
+        Self::QualityImported,
         Self::Ttft,
         Self::Ttfa,
         Self::Tpot,
@@ -155,6 +177,11 @@ impl Metric {
             Self::ColdReady => "cold_ready",
             Self::ColdFirstRequest => "cold_first_request",
             Self::ColdWarmRequest => "cold_warm_request",
+            Self::QualityValidJson => "quality.valid_json",
+            Self::QualityRegex => "quality.regex",
+            Self::QualityExact => "quality.exact",
+            Self::QualityAgreement => "quality.agreement",
+            Self::QualityImported => "quality.imported",
         }
     }
 
@@ -173,9 +200,28 @@ impl Metric {
             | Self::OutputThroughput
             | Self::InputThroughput
             | Self::TotalThroughput => Kind::Rate,
-            Self::Attainment | Self::ErrorRatio | Self::TruncatedRatio => Kind::Proportion,
             Self::ColdReady | Self::ColdFirstRequest | Self::ColdWarmRequest => Kind::OfRun,
+            Self::Attainment
+            | Self::ErrorRatio
+            | Self::TruncatedRatio
+            | Self::QualityValidJson
+            | Self::QualityRegex
+            | Self::QualityExact
+            | Self::QualityAgreement
+            | Self::QualityImported => Kind::Proportion,
         }
+    }
+
+    /// Whether it says what answers are worth and not how they came.
+    pub const fn is_quality(self) -> bool {
+        matches!(
+            self,
+            Self::QualityValidJson
+                | Self::QualityRegex
+                | Self::QualityExact
+                | Self::QualityAgreement
+                | Self::QualityImported
+        )
     }
 
     /// The unit of its values.
@@ -195,7 +241,14 @@ impl Metric {
             Self::OutputThroughput | Self::InputThroughput | Self::TotalThroughput => {
                 Unit::TokensPerSecond
             }
-            Self::Attainment | Self::ErrorRatio | Self::TruncatedRatio => Unit::Proportion,
+            Self::Attainment
+            | Self::ErrorRatio
+            | Self::TruncatedRatio
+            | Self::QualityValidJson
+            | Self::QualityRegex
+            | Self::QualityExact
+            | Self::QualityAgreement
+            | Self::QualityImported => Unit::Proportion,
         }
     }
 
@@ -219,7 +272,12 @@ impl Metric {
             | Self::RequestThroughput
             | Self::OutputThroughput
             | Self::InputThroughput
-            | Self::TotalThroughput => Direction::HigherIsBetter,
+            | Self::TotalThroughput
+            | Self::QualityValidJson
+            | Self::QualityRegex
+            | Self::QualityExact
+            | Self::QualityAgreement
+            | Self::QualityImported => Direction::HigherIsBetter,
         }
     }
 
@@ -256,6 +314,17 @@ impl Metric {
                 "end of the answer − send, of the first request to a launched engine, of 4 tokens"
             }
             Self::ColdWarmRequest => "the same of the second request",
+            Self::QualityValidJson => "answers that are JSON of their class's schema / answers",
+            Self::QualityRegex => "answers in which their class's pattern is found / answers",
+            Self::QualityExact => {
+                "answers that are the expected text, but for white space at its ends / answers"
+            }
+            Self::QualityAgreement => {
+                "answers equal to those of the pair's baseline run to the same requests / requests that both answered, of the first 1,000; the baseline's own figure is that of its runs among each other"
+            }
+            Self::QualityImported => {
+                "the share that a result file of lm-evaluation-harness holds, with its standard error"
+            }
         }
     }
 }

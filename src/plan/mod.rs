@@ -1,5 +1,7 @@
 //! Spec and seed to every length, prompt and instant: the same on any machine.
 
+use std::sync::Arc;
+
 mod arrival;
 mod calibration;
 mod conversation;
@@ -21,7 +23,7 @@ pub use request::{Phase, PlannedRequest, Prefix, Turn};
 pub use share::{Share, ShareError, Unshareable};
 pub use shared::{MOST_SHARED, Shared};
 
-use crate::spec::{Arrival, CacheRegime, Class, Replay, Said, Spec, Stage, Workload};
+use crate::spec::{Arrival, CacheRegime, Class, KeepText, Replay, Said, Spec, Stage, Workload};
 use crate::unit::Nanos;
 use draw::think;
 use rows::shuffled;
@@ -32,6 +34,7 @@ use seed::Draws;
 pub struct Plan {
     seed: u64,
     cache: CacheRegime,
+    keep_text: KeepText,
     classes: Vec<Class>,
     stages: Vec<StagePlan>,
 }
@@ -67,6 +70,7 @@ impl Plan {
         Self {
             seed,
             cache: spec.workload.cache,
+            keep_text: spec.keep_text,
             classes: shuffled(seed, &spec.workload.classes),
             stages,
         }
@@ -80,6 +84,11 @@ impl Plan {
     /// What a prefix cache may find of its prompts.
     pub const fn cache(&self) -> CacheRegime {
         self.cache
+    }
+
+    /// What is kept of prompts and answers.
+    pub const fn keep_text(&self) -> KeepText {
+        self.keep_text
     }
 
     /// The stages, in order.
@@ -136,6 +145,12 @@ impl Plan {
     pub fn said(&self, request: &PlannedRequest) -> Option<&Said> {
         let rows = self.classes[request.class as usize].rows.as_ref()?;
         rows.rows.get(request.row? as usize)?.said.as_ref()
+    }
+
+    /// What the answer to a request should be, where its class's dataset says.
+    pub fn expected(&self, request: &PlannedRequest) -> Option<Arc<str>> {
+        let rows = self.classes[request.class as usize].rows.as_ref()?;
+        rows.rows.get(request.row? as usize)?.expected.clone()
     }
 
     /// How long the user of a closed stage thinks after a request.

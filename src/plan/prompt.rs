@@ -6,7 +6,7 @@ use super::calibration::PromptCalibration;
 use super::request::{Phase, PlannedRequest, Prefix};
 use super::seed::Draws;
 use super::words::WORDS;
-use crate::spec::CacheRegime;
+use crate::spec::{CacheRegime, Class};
 use crate::trace::BLOCK_TOKENS;
 
 /// What makes a run's prompts new to every prefix cache: different for each run.
@@ -50,6 +50,8 @@ pub struct Prompter {
     salt: Salt,
     calibration: PromptCalibration,
     cache: CacheRegime,
+    /// By class, whether its prompts are the same in every run.
+    fixed: Vec<bool>,
 }
 
 impl Prompter {
@@ -60,6 +62,7 @@ impl Prompter {
             salt,
             calibration,
             cache: CacheRegime::default(),
+            fixed: Vec::new(),
         }
     }
 
@@ -67,6 +70,18 @@ impl Prompter {
     #[must_use]
     pub fn under(mut self, cache: CacheRegime) -> Self {
         self.cache = cache;
+        self
+    }
+
+    /// With the prompts of classes that ask something of their answers the same in every run: those of
+    /// a dataset as they stand there, made-up ones with the salt of no run. Within a run each is as new
+    /// to a prefix cache as it would be; a cache that outlives the run finds it in the next.
+    #[must_use]
+    pub fn with_fixed(mut self, classes: &[Class]) -> Self {
+        self.fixed = classes
+            .iter()
+            .map(|class| class.quality.is_some())
+            .collect();
         self
     }
 
@@ -92,7 +107,7 @@ impl Prompter {
                 let words = self.calibration.words(total);
                 Prompt {
                     system: None,
-                    user: self.after_blocks(stage, blocks, &place, words),
+                    user: self.after_blocks((stage, request.class), blocks, &place, words),
                 }
             }
             Some(Prefix { group, tokens }) => {
@@ -106,10 +121,10 @@ impl Prompter {
                 Prompt {
                     system: Some(self.shared_text(
                         &format!("prefix/{whose}/{group}"),
-                        &place,
+                        (&place, request.class),
                         shared,
                     )),
-                    user: self.salted_text(&place, own),
+                    user: self.salted_text(&place, request.class, own),
                 }
             }
         }
@@ -127,7 +142,13 @@ impl Prompter {
     }
 
     /// So many words, the first of them from blocks.
-    fn after_blocks(&self, stage: &str, blocks: &[u64], place: &str, words: u32) -> String {
+    fn after_blocks(
+        &self,
+        (stage, class): (&str, u32),
+        blocks: &[u64],
+        place: &str,
+        words: u32,
+    ) -> String {
         let whole = self.calibration.words(f64::from(BLOCK_TOKENS));
         let mut left = words;
         let mut parts = Vec::with_capacity(blocks.len() + 1);
@@ -137,22 +158,25 @@ impl Prompter {
                 break;
             }
             left -= part;
-            parts.push(self.shared_text(&format!("{stage}/block/{block}"), place, part));
+            parts.push(self.shared_text(&format!("{stage}/block/{block}"), (place, class), part));
         }
         if left > 0 {
-            parts.push(self.salted_text(place, left));
+            parts.push(self.salted_text(place, class, left));
         }
         parts.join(". ")
     }
 
     /// The words that stand before a prompt of a dataset, with a full stop after them: the same for all
     /// of a class's in a run, so that what they share is still shared. None under `warm`: then prompts
-    /// are sent as they stand in the file.
+    /// are sent as they stand in the file, as they always are where something is asked of answers.
     pub fn before(&self, stage: &str, request: &PlannedRequest) -> String {
+        if self.is_fixed(request.class) {
+            return String::new();
+        }
         let dataset = format!("dataset/{}", request.class);
         let mut salt = match self.cache {
-            CacheRegime::Cold => self.salt_of(&place(stage, request)),
-            CacheRegime::Realistic => self.salt_of(&dataset),
+            CacheRegime::Cold => self.salt_of(&place(stage, request), request.class),
+            CacheRegime::Realistic => self.salt_of(&dataset, request.class),
             CacheRegime::Warm => return String::new(),
         };
         let words = text((0..SALT_WORDS).map(|_| word(&mut salt)));
@@ -160,24 +184,24 @@ impl Prompter {
     }
 
     /// A text of one request of exactly so many words; texts of different `place`s differ.
-    fn salted_text(&self, place: &str, words: u32) -> String {
-        self.text_after(Some(place), place, words)
+    fn salted_text(&self, place: &str, class: u32, words: u32) -> String {
+        self.text_after(Some(place), place, class, words)
     }
 
     /// A text that requests share: with the salt of the run, of the request or none.
-    fn shared_text(&self, place: &str, request: &str, words: u32) -> String {
+    fn shared_text(&self, place: &str, (request, class): (&str, u32), words: u32) -> String {
         let own = format!("{place}/of/{request}");
         let salt = match self.cache {
             CacheRegime::Cold => Some(own.as_str()),
             CacheRegime::Realistic => Some(place),
             CacheRegime::Warm => None,
         };
-        self.text_after(salt, place, words)
+        self.text_after(salt, place, class, words)
     }
 
     /// So many words of the text at `place`, the first of them instead from the salt of another.
-    fn text_after(&self, salt: Option<&str>, place: &str, words: u32) -> String {
-        let mut salt = salt.map(|place| self.salt_of(place));
+    fn text_after(&self, salt: Option<&str>, place: &str, class: u32, words: u32) -> String {
+        let mut salt = salt.map(|place| self.salt_of(place, class));
         let mut body = Draws::new(&self.seed, &format!("text/{place}"), 0);
         text((0..words).map(|number| match &mut salt {
             Some(salt) if number < SALT_WORDS => word(salt),
@@ -185,8 +209,17 @@ impl Prompter {
         }))
     }
 
-    fn salt_of(&self, place: &str) -> Draws {
-        Draws::new(self.salt.as_str(), &format!("salt/{place}"), 0)
+    fn salt_of(&self, place: &str, class: u32) -> Draws {
+        let salt = if self.is_fixed(class) {
+            &self.seed
+        } else {
+            self.salt.as_str()
+        };
+        Draws::new(salt, &format!("salt/{place}"), 0)
+    }
+
+    fn is_fixed(&self, class: u32) -> bool {
+        self.fixed.get(class as usize).copied().unwrap_or(false)
     }
 }
 
@@ -233,165 +266,4 @@ fn text<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::CalibrationSource;
-
-    fn prompter(salt: &str) -> Prompter {
-        let calibration = PromptCalibration {
-            tokens_per_word: 1.0,
-            overhead_tokens: 4.0,
-            source: CalibrationSource::Usage,
-        };
-        Prompter::new(42, Salt::new(salt), calibration)
-    }
-
-    fn request(number: u32, prefix: Option<Prefix>) -> PlannedRequest {
-        PlannedRequest {
-            phase: Phase::Measured,
-            number,
-            class: 0,
-            tenant: None,
-            row: None,
-            turn: None,
-            input_tokens: 104,
-            output_tokens: 8,
-            output_length: crate::spec::OutputLength::Pinned,
-            prefix,
-            cancel_after: None,
-        }
-    }
-
-    fn words(text: &str) -> Vec<&str> {
-        text.split_whitespace().collect()
-    }
-
-    #[test]
-    fn a_prompt_has_its_planned_length() {
-        let prompt = prompter("a").prompt("steady", &request(0, None), &[]);
-        assert_eq!(words(&prompt.user).len(), 100);
-        assert_eq!(prompt.system, None);
-    }
-
-    #[test]
-    fn another_run_shares_no_beginning_but_the_same_body() {
-        let (a, b) = (prompter("a"), prompter("b"));
-        let (a, b) = (
-            a.prompt("s", &request(0, None), &[]),
-            b.prompt("s", &request(0, None), &[]),
-        );
-        assert_ne!(words(&a.user)[..6], words(&b.user)[..6]);
-        assert_eq!(words(&a.user)[6..], words(&b.user)[6..]);
-    }
-
-    #[test]
-    fn requests_of_a_run_are_unique_but_for_their_shared_prefix() {
-        let prompter = prompter("a");
-        let group = |group| Some(Prefix { group, tokens: 50 });
-        let first = prompter.prompt("s", &request(0, group(1)), &[]);
-        let same = prompter.prompt("s", &request(1, group(1)), &[]);
-        let other = prompter.prompt("s", &request(2, group(2)), &[]);
-        assert_eq!(first.system, same.system);
-        assert_ne!(first.system, other.system);
-        assert_ne!(first.user, same.user);
-        assert_eq!(words(first.system.as_deref().unwrap()).len(), 50);
-        assert_eq!(words(&first.user).len(), 50);
-    }
-
-    #[test]
-    fn a_tenants_groups_are_its_own() {
-        let prompter = prompter("a");
-        let system = |tenant, number| {
-            let request = PlannedRequest {
-                tenant,
-                ..request(
-                    number,
-                    Some(Prefix {
-                        group: 1,
-                        tokens: 50,
-                    }),
-                )
-            };
-            prompter.prompt("s", &request, &[]).system.unwrap()
-        };
-        assert_eq!(system(Some(3), 0), system(Some(3), 1));
-        assert_ne!(system(Some(3), 0), system(Some(4), 0));
-        assert_ne!(system(Some(0), 0), system(None, 0));
-    }
-
-    #[test]
-    fn equal_blocks_are_equal_text_and_salted_first() {
-        let prompt = |salt, number, input_tokens, blocks: &[u64]| {
-            let request = PlannedRequest {
-                input_tokens,
-                ..request(number, None)
-            };
-            prompter(salt).prompt("day", &request, blocks).user
-        };
-        let a = prompt("a", 0, 1504, &[7, 8]);
-        let b = prompt("a", 1, 1504, &[7, 9]);
-        let (a, b) = (words(&a), words(&b));
-        assert_eq!((a.len(), b.len()), (1500, 1500));
-        assert_eq!(a[..512], b[..512]);
-        assert_ne!(a[512..518], b[512..518]);
-        assert_ne!(a[1024..1030], b[1024..1030]);
-        // A last block in part is the whole one's beginning.
-        let part = prompt("a", 2, 704, &[7, 8]);
-        assert_eq!(words(&part), a[..700]);
-        // Another run has nothing of it from the first word on.
-        let other = prompt("b", 0, 1504, &[7, 8]);
-        assert_ne!(words(&other)[..6], a[..6]);
-        assert_eq!(words(&other)[6..512], a[6..512]);
-    }
-
-    #[test]
-    fn a_regime_says_what_is_salted() {
-        let system = |salt, cache, number| {
-            let prefix = Some(Prefix {
-                group: 1,
-                tokens: 50,
-            });
-            let prompter = prompter(salt).under(cache);
-            let prompt = prompter.prompt("s", &request(number, prefix), &[]);
-            (prompt.system.unwrap(), prompt.user)
-        };
-        let (cold, warm) = (CacheRegime::Cold, CacheRegime::Warm);
-        // Cold: not even two requests of a run share their beginning.
-        let (a, b) = (system("a", cold, 0).0, system("a", cold, 1).0);
-        assert_ne!(words(&a)[..6], words(&b)[..6]);
-        assert_eq!(words(&a)[6..], words(&b)[6..]);
-        // Warm: runs share what requests share, and nothing else.
-        assert_eq!(system("a", warm, 0).0, system("b", warm, 1).0);
-        assert_ne!(
-            words(&system("a", warm, 0).1)[..6],
-            words(&system("b", warm, 0).1)[..6]
-        );
-        let before = |salt, cache, number| {
-            prompter(salt)
-                .under(cache)
-                .before("s", &request(number, None))
-        };
-        assert_eq!(before("a", warm, 0), "");
-        assert_ne!(before("a", cold, 0), before("a", cold, 1));
-        let realistic = CacheRegime::Realistic;
-        assert_eq!(before("a", realistic, 0), before("a", realistic, 1));
-        assert_ne!(before("a", realistic, 0), before("b", realistic, 0));
-        assert_eq!(words(&before("a", realistic, 0)).len(), 6);
-    }
-
-    #[test]
-    fn calibration_texts_hold_every_word_twice() {
-        let texts = calibration_texts();
-        assert_eq!(texts.len(), 12);
-        let total: u32 = texts.iter().map(|(words, _)| words).sum();
-        assert_eq!(total as usize, 2 * WORDS.len());
-        for (count, text) in texts {
-            assert_eq!(words(&text).len(), count as usize);
-        }
-    }
-
-    #[test]
-    fn the_text_is_pinned() {
-        insta::assert_snapshot!(prompter("a").prompt("steady", &request(0, None), &[]).user);
-    }
-}
+mod tests;

@@ -37,6 +37,7 @@ mod tests {
             output_tokens: 5,
             pinned: number.is_multiple_of(2),
             said: Some(Said::Prompt(format!("prompt {number}"))),
+            expected: None,
         };
         let fixed = Length::Fixed(1);
         Class {

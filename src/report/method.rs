@@ -1,5 +1,8 @@
 //! How the figures of a comparison came about.
 
+use std::collections::BTreeSet;
+
+use crate::compare::Alike;
 use crate::stats::moderated::Evidence as Proof;
 use crate::summary::{Run, Side};
 use crate::unit::scale;
@@ -23,6 +26,13 @@ pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
         ),
     ];
     out.extend(judgement.noise_ratio.map(noise));
+    let mut told = BTreeSet::new();
+    let once = judgement
+        .findings
+        .iter()
+        // A cell under two limits has the same answers twice.
+        .filter(|finding| told.insert(&finding.cell));
+    out.extend(once.filter_map(alike));
     let by_schedule: Vec<Text> = sides
         .candidate
         .first()
@@ -149,6 +159,28 @@ fn proof(judgement: &Judgement) -> Text {
             Proof::BeyondTolerance => "worse than the tolerance itself beyond doubt (5 % over all gated cells and looks)",
         })
         .words("; ok means that a change as large as the tolerance is ruled out at 95 %")
+}
+
+/// How far answers that differ are alike.
+fn alike(finding: &Finding) -> Option<Text> {
+    let Alike {
+        compared,
+        differing,
+        until,
+    } = finding.alike?;
+    let said = words::cell(&finding.cell)
+        .words(": ")
+        .figure(scale::count(differing))
+        .words(" of ")
+        .figure(scale::count(compared))
+        .words(" pairs of answers differ");
+    Some(match until {
+        Some(until) => said
+            .words("; half of those are alike for at least ")
+            .figure(scale::count(u64::from(until)))
+            .words(" characters from the start on"),
+        None => said,
+    })
 }
 
 /// How noisy this session is beside the archive.

@@ -30,6 +30,11 @@ pub(super) const fn metric(metric: Metric) -> &'static str {
         Metric::ColdReady => "start to ready",
         Metric::ColdFirstRequest => "first request",
         Metric::ColdWarmRequest => "first warm request",
+        Metric::QualityValidJson => "valid JSON",
+        Metric::QualityRegex => "pattern match",
+        Metric::QualityExact => "exact match",
+        Metric::QualityAgreement => "agreement with the baseline",
+        Metric::QualityImported => "imported score",
     }
 }
 
@@ -40,6 +45,7 @@ pub(super) fn cell(cell: &Cell) -> Text {
         Statistic::Quantile(q) => text = text.words(" ").figure(q.to_string()),
         Statistic::Mean => text = text.words(" mean"),
         Statistic::Value => {}
+        Statistic::Task(name) => text = text.words(" ").figure(name.to_string()),
     }
     if let Some(class) = &cell.class {
         text = text.words(" of ").quoted(class);

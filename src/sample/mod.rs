@@ -1,5 +1,6 @@
 //! What happened to one request, and the metrics of it.
 
+mod answer;
 mod cache;
 mod finish;
 mod gpu;
@@ -7,6 +8,7 @@ pub(crate) mod record;
 mod stage;
 mod timeline;
 
+pub use answer::{AnswerRecord, Examiner, Heard};
 pub use cache::{CacheTokens, EngineCache};
 pub use finish::FinishReason;
 pub use gpu::{GpuSample, Throttle};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::FinishReason;
+use super::{AnswerRecord, FinishReason, Heard};
 use crate::plan::Phase;
 use crate::unit::Nanos;
 
@@ -86,6 +86,12 @@ pub struct RequestRecord {
     /// The server's or the client stack's words, at most 500 characters, secrets masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// What became of its answer's checks, where its class has some or the spec keeps texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Box<AnswerRecord>>,
+    /// What was heard, until it is examined; never written.
+    #[serde(skip)]
+    pub heard: Option<Box<Heard>>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
@@ -123,6 +129,8 @@ pub enum Outcome {
     Completed,
     /// `finish_reason: length` short of the pinned output length, or where none was pinned.
     Truncated,
+    /// Ended well, with a text that fails a check of its class.
+    InvalidOutput,
     /// A status of 400 and above other than 429 and 503.
     HttpError {
         /// The status.
@@ -174,6 +182,7 @@ pub enum TimeoutPhase {
 pub enum OutcomeKind {
     Completed,
     Truncated,
+    InvalidOutput,
     HttpError,
     Rejected,
     ConnectError,
@@ -186,11 +195,17 @@ pub enum OutcomeKind {
 }
 
 impl Outcome {
+    /// Whether the answer is whole, whatever its text is worth.
+    pub const fn ended_well(self) -> bool {
+        matches!(self, Self::Completed | Self::InvalidOutput)
+    }
+
     /// Without its details.
     pub const fn kind(self) -> OutcomeKind {
         match self {
             Self::Completed => OutcomeKind::Completed,
             Self::Truncated => OutcomeKind::Truncated,
+            Self::InvalidOutput => OutcomeKind::InvalidOutput,
             Self::HttpError { .. } => OutcomeKind::HttpError,
             Self::Rejected { .. } => OutcomeKind::Rejected,
             Self::ConnectError => OutcomeKind::ConnectError,
@@ -206,9 +221,10 @@ impl Outcome {
 
 impl OutcomeKind {
     /// All kinds.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Completed,
         Self::Truncated,
+        Self::InvalidOutput,
         Self::HttpError,
         Self::Rejected,
         Self::ConnectError,
@@ -223,7 +239,7 @@ impl OutcomeKind {
     /// Whether it counts in `error_ratio` and as +∞ in adjusted percentiles.
     pub const fn is_error(self) -> bool {
         match self {
-            Self::Completed | Self::Truncated | Self::Cancelled => false,
+            Self::Completed | Self::Truncated | Self::InvalidOutput | Self::Cancelled => false,
             Self::HttpError
             | Self::Rejected
             | Self::ConnectError
@@ -240,6 +256,7 @@ impl OutcomeKind {
         match self {
             Self::Completed => "completed",
             Self::Truncated => "truncated",
+            Self::InvalidOutput => "invalid output",
             Self::HttpError => "http error",
             Self::Rejected => "rejected",
             Self::ConnectError => "connect error",
@@ -285,6 +302,8 @@ pub(crate) mod tests {
             bytes: 0,
             outcome,
             error: None,
+            answer: None,
+            heard: None,
         }
     }
 
@@ -330,5 +349,6 @@ pub(crate) mod tests {
         assert_eq!(errors, 8);
         assert!(!OutcomeKind::Cancelled.is_error());
         assert!(!OutcomeKind::Truncated.is_error());
+        assert!(!OutcomeKind::InvalidOutput.is_error());
     }
 }

@@ -47,8 +47,8 @@ impl<'a> Timeline<'a> {
 
     fn in_sample(&self) -> Result<(), Absent> {
         match self.record.outcome {
-            // The server did the work of a truncated answer, so its latency counts.
-            Outcome::Completed | Outcome::Truncated => Ok(()),
+            // The server did the work of a truncated or invalid answer, so its latency counts.
+            Outcome::Completed | Outcome::Truncated | Outcome::InvalidOutput => Ok(()),
             _ => Err(Absent::Failed),
         }
     }
@@ -148,7 +148,7 @@ impl<'a> Timeline<'a> {
     /// not measured is not kept; a clause about the time between tokens is kept where there is
     /// only one token.
     pub fn meets(&self, clause: SloClause, limit: Nanos) -> bool {
-        if self.record.outcome != Outcome::Completed {
+        if !self.record.outcome.ended_well() {
             return false;
         }
         let value = match clause {

@@ -11,10 +11,12 @@ use super::target::RunningTarget;
 use crate::access::Access;
 use crate::archive::{RecordWriter, save_run};
 use crate::load::{Appointment, Endpoint, LoadEvent, Stop};
-use crate::metric::DEFINITION;
+use crate::metric::{DEFINITION, TaskName};
 use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt, Share};
 use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, network, skew};
 use crate::provenance::Pins;
+use crate::quality::Score;
+use crate::sample::Examiner;
 use crate::spec::{Answers, Spec};
 use crate::summary::{ClientStamp, Network, RUN_FORMAT, Run, RunEnd, ShardStamp, Side, SpecStamp};
 use crate::unit::Nanos;
@@ -55,6 +57,16 @@ pub struct Sitting {
     /// What each target was when it last answered, by what tells it from others.
     seen: BTreeMap<String, Observed>,
     pub(super) shard: Option<Part>,
+    scores: Scores,
+}
+
+/// What other tools measured of each side, by the names that cells have for it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scores {
+    /// Of the baseline of `ab`.
+    pub baseline: BTreeMap<TaskName, Score>,
+    /// Of what is under test.
+    pub candidate: BTreeMap<TaskName, Score>,
 }
 
 /// What this client does of a run that several share.
@@ -83,12 +95,18 @@ impl Sitting {
             calibration: None,
             seen: BTreeMap::new(),
             shard: None,
+            scores: Scores::default(),
         }
     }
 
     /// Takes part in runs that several clients share.
     pub fn take_part(&mut self, part: Part) {
         self.shard = Some(part);
+    }
+
+    /// Gives its runs these scores, each side its own.
+    pub fn score(&mut self, scores: Scores) {
+        self.scores = scores;
     }
 
     /// Writes prompts by this calibration, that of the baseline's runs, so that both sides get the
@@ -217,8 +235,9 @@ impl Sitting {
             access: self.access.clone(),
             extra: extra(&self.spec),
         };
+        let examiner = Examiner::new(self.plan.classes(), self.plan.keep_text());
         let mut loaded = Loaded {
-            writer: RecordWriter::create(&records_path, &id)?,
+            writer: RecordWriter::create(&records_path, &id, Some(examiner))?,
             stages: Vec::new(),
             observations: Vec::new(),
             skipped: Vec::new(),
@@ -232,7 +251,9 @@ impl Sitting {
         let mut network = None;
         if loaded.end == RunEnd::Complete {
             network = way(replicas.first(), stop.clone()).await;
-            let prompter = Prompter::new(seed, salt.clone(), calibration).under(self.plan.cache());
+            let prompter = Prompter::new(seed, salt.clone(), calibration)
+                .under(self.plan.cache())
+                .with_fixed(self.plan.classes());
             let from = Source {
                 endpoint: &endpoint,
                 prompter: &Arc::new(prompter),
@@ -268,6 +289,7 @@ impl Sitting {
                 select: self.spec.select.clone(),
                 replays: self.spec.replays(),
                 rows: self.spec.row_stamps(),
+                schemas: self.spec.schema_stamps(),
                 cache: self.plan.cache(),
             },
             trace_digest: self.plan.trace_digest(),
@@ -284,6 +306,10 @@ impl Sitting {
             skipped: loaded.skipped,
             shard,
             merged: Vec::new(),
+            imported: match side {
+                Some(Side::Baseline) => self.scores.baseline.clone(),
+                Some(Side::Candidate) | None => self.scores.candidate.clone(),
+            },
         };
         let path = save_run(&self.folder.join("runs"), &run)?;
         Ok(Measured {

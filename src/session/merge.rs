@@ -56,7 +56,7 @@ pub fn merge(shards: Vec<Shard>, spec: &Spec, folder: &Path) -> Result<Measured,
     }
     let id = merged_id(&runs);
     let records = folder.join("records").join(format!("{id}.jsonl.gz"));
-    let mut writer = RecordWriter::create(&records, &id)?;
+    let mut writer = RecordWriter::create(&records, &id, None)?;
     let whole = runs
         .iter()
         .filter_map(|run| run.shard.as_ref())
@@ -275,7 +275,7 @@ gate:
         let (spec, plan) = (spec(), Plan::expand(&spec()));
         let id = format!("x-{}of{}", share.index(), share.count());
         let path = folder.join(format!("{id}.jsonl.gz"));
-        let mut writer = RecordWriter::create(&path, &id).unwrap();
+        let mut writer = RecordWriter::create(&path, &id, None).unwrap();
         let mut run = synthetic::run("shared", 1);
         (run.id, run.stages) = (id, Vec::new());
         let mut observations = Vec::new();

@@ -178,7 +178,7 @@ pub(super) fn quantiles(spec: &Spec) -> Vec<Quantile> {
     let cells = spec.gate.cells.iter();
     let named = cells.filter_map(|cell| match cell.cell.metric.statistic() {
         Statistic::Quantile(quantile) => Some(quantile),
-        Statistic::Mean | Statistic::Value => None,
+        Statistic::Mean | Statistic::Value | Statistic::Task(_) => None,
     });
     let all: BTreeSet<Quantile> = Quantile::STANDARD.into_iter().chain(named).collect();
     all.into_iter().collect()

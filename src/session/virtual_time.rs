@@ -182,6 +182,7 @@ fn blank(spec: &Spec, plan: &Plan) -> Run {
             select: spec.select.clone(),
             replays: spec.replays(),
             rows: spec.row_stamps(),
+            schemas: Vec::new(),
             cache: plan.cache(),
         },
         trace_digest: plan.trace_digest(),
@@ -198,6 +199,7 @@ fn blank(spec: &Spec, plan: &Plan) -> Run {
         skipped: Vec::new(),
         shard: None,
         merged: Vec::new(),
+        imported: BTreeMap::new(),
     }
 }
 
@@ -262,6 +264,8 @@ impl Client<'_> {
             bytes: 0,
             outcome: Outcome::Completed,
             error: None,
+            answer: None,
+            heard: None,
         });
     }
 

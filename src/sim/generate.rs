@@ -19,6 +19,7 @@ use super::exchange::Exchange;
 use super::fault::Fate;
 use super::metrics::Finished;
 use super::server::Shared;
+use super::speech::Speech;
 use super::sse::EventWriter;
 use super::tokens::Answer;
 use super::truth::TruthOutcome;
@@ -55,7 +56,11 @@ async fn answer(mut exchange: Exchange, kind: Kind, body: &[u8]) -> Response {
     server.die_if_due(arrival + 1);
 
     let fate = options.faults.shares.fate(arrival);
-    let planned = Planned::new(&wanted, fate, options.sizing.answer_tokens);
+    let planned = Planned::new(
+        &wanted,
+        fate,
+        (options.sizing.answer_tokens, options.speech),
+    );
     exchange.understood(wanted.prompt.len(), planned.finish);
     if fate == Fate::Error {
         exchange.finish(TruthOutcome::Error);
@@ -84,7 +89,7 @@ struct Planned {
 }
 
 impl Planned {
-    fn new(wanted: &Wanted, fate: Fate, natural: Option<NonZeroU32>) -> Self {
+    fn new(wanted: &Wanted, fate: Fate, (natural, speech): (Option<NonZeroU32>, Speech)) -> Self {
         let early = fate == Fate::EarlyStop && !wanted.ignore_eos;
         let natural = natural
             .map(|tokens| (tokens.get() as usize).max(wanted.min_tokens))
@@ -96,7 +101,7 @@ impl Planned {
         } else {
             wanted.max_tokens
         };
-        let answer = Answer::new(&wanted.prompt, len, &wanted.stop);
+        let answer = speech.answer(&wanted.prompt, (len, wanted.ignore_eos), &wanted.stop);
         let by_itself = early || natural.is_some() || answer.stopped || wanted.ends_naturally;
         let finish = if by_itself {
             Finished::Stop

@@ -23,6 +23,7 @@ pub mod options;
 pub mod profile;
 mod sequence;
 mod server;
+mod speech;
 mod sse;
 mod standalone;
 mod tokens;
@@ -38,6 +39,7 @@ pub use machine::Machine;
 pub use options::{RoleChunk, Shape, SimOptions, Sizing, Slower};
 pub use profile::{PROFILES, Profile};
 pub use server::{Running, ServeOptions, Server};
+pub use speech::Speech;
 pub use standalone::serve;
 pub use truth::{TruthOutcome, TruthRecord, TruthTarget};
 

@@ -8,6 +8,7 @@ use super::engine::Engine;
 use super::fault::Faults;
 use super::machine::Machine;
 use super::profile::{Constants, PROFILES, Profile};
+use super::speech::Speech;
 use crate::diag::suggest;
 use crate::unit::Share;
 
@@ -100,6 +101,8 @@ pub struct SimOptions {
     pub sizing: Sizing,
     /// How answers are cut into chunks.
     pub shape: Shape,
+    /// What it says.
+    pub speech: Speech,
     /// What goes wrong.
     pub faults: Faults,
     /// What the machine under it does.
@@ -116,6 +119,7 @@ impl SimOptions {
             slower: Slower::default(),
             sizing: Sizing::default(),
             shape: Shape::default(),
+            speech: Speech::default(),
             faults: Faults::default(),
             machine: Machine::default(),
         }
@@ -232,6 +236,13 @@ impl fmt::Display for SimOptions {
             if share > 0.0 {
                 write!(f, " --{flag} {}", Share::Percent(share))?;
             }
+        }
+        if self.speech.json {
+            f.write_str(" --answers json")?;
+        }
+        if self.speech.corrupt_share > 0.0 {
+            let share = Share::Percent(self.speech.corrupt_share);
+            write!(f, " --corrupt-share {share}")?;
         }
         let faults = &self.faults;
         if shares.stall() > 0.0 {

@@ -97,6 +97,25 @@ pub(super) fn tokenize_chat<'a>(
     ids
 }
 
+/// Chooses words by a prompt: Knuth's MMIX generator, of which the high bits choose.
+struct Choice(u64);
+
+impl Choice {
+    fn of(prompt: &[u32]) -> Self {
+        Self(prompt.iter().fold(0, |hash: u64, id| {
+            (hash ^ u64::from(*id)).wrapping_mul(0x0100_0000_01b3)
+        }))
+    }
+
+    fn next_word(&mut self) -> &'static str {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        WORDS[(self.0 >> 58) as usize]
+    }
+}
+
 /// An answer as the engine generates it: one token a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Answer {
@@ -115,31 +134,59 @@ impl Answer {
     ///
     /// It has `len` tokens, at least one, or fewer where one of the `stop` strings comes up: then
     /// the token that completes it is the last, and the text ends before it.
-    pub(super) fn new(prompt: &[u32], len: usize, stop: &[String]) -> Self {
-        let mut state = prompt.iter().fold(0, |hash: u64, id| {
-            (hash ^ u64::from(*id)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let mut answer = Self {
+    ///
+    /// A corrupt one has other words from its middle on.
+    pub(super) fn new(prompt: &[u32], len: usize, stop: &[String], corrupt: bool) -> Self {
+        let mut words = Choice::of(prompt);
+        let mut answer = Self::empty(len);
+        while answer.ids.len() < len.max(1) && !answer.stopped {
+            if corrupt && answer.ids.len() == len.div_ceil(2) {
+                words.0 ^= 0x5555_5555;
+            }
+            let start = answer.text.len();
+            let space = if start > 0 { " " } else { "" };
+            answer.say(&format!("{space}{}", words.next_word()));
+            answer.cut_at_stop(stop, start);
+        }
+        answer
+    }
+
+    /// A JSON object of at most so many tokens, and its end; where that is ignored, words up to the
+    /// last token. A corrupt one has a word in place of its last brace.
+    pub(super) fn json(prompt: &[u32], (len, ignore_eos): (usize, bool), corrupt: bool) -> Self {
+        let mut words = Choice::of(prompt);
+        let mut answer = Self::empty(len);
+        let close = if corrupt { " and" } else { "}" };
+        let word = words.next_word();
+        let object = format!(
+            "{{\"n\": {}, \"word\": \"{word}\"{close}",
+            1 + (words.0 >> 58)
+        );
+        let whole = pieces(&object).count();
+        for piece in pieces(&object).take(len.max(1)) {
+            answer.say(piece);
+        }
+        answer.stopped = whole <= len && !ignore_eos;
+        while answer.ids.len() < len && !answer.stopped {
+            answer.say(&format!(" {}", words.next_word()));
+        }
+        answer
+    }
+
+    fn empty(len: usize) -> Self {
+        Self {
             ids: Vec::with_capacity(len),
             text: String::with_capacity(len * (PIECE + 1)),
             ends: Vec::with_capacity(len),
             stopped: false,
-        };
-        while answer.ids.len() < len.max(1) && !answer.stopped {
-            // Knuth's MMIX generator; its high bits choose the word.
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            let start = answer.text.len();
-            if start > 0 {
-                answer.text.push(' ');
-            }
-            answer.text.push_str(WORDS[(state >> 58) as usize]);
-            answer.ids.push(id(&answer.text[start..]));
-            answer.ends.push(answer.text.len());
-            answer.cut_at_stop(stop, start);
         }
-        answer
+    }
+
+    /// Adds one token.
+    fn say(&mut self, piece: &str) {
+        self.text.push_str(piece);
+        self.ids.push(id(piece));
+        self.ends.push(self.text.len());
     }
 
     fn cut_at_stop(&mut self, stop: &[String], token_start: usize) {
@@ -205,22 +252,22 @@ mod tests {
 
     #[test]
     fn an_answer_tokenizes_to_its_own_ids() {
-        let answer = Answer::new(&[1, 2, 3], 100, &[]);
+        let answer = Answer::new(&[1, 2, 3], 100, &[], false);
         assert_eq!(answer.len(), 100);
         assert_eq!(tokenize(answer.text(0..100)), answer.ids);
-        assert_eq!(answer, Answer::new(&[1, 2, 3], 100, &[]));
-        assert_ne!(answer, Answer::new(&[1, 2, 4], 100, &[]));
+        assert_eq!(answer, Answer::new(&[1, 2, 3], 100, &[], false));
+        assert_ne!(answer, Answer::new(&[1, 2, 4], 100, &[], false));
     }
 
     #[test]
     fn a_stop_string_ends_the_answer_before_itself() {
-        let whole = Answer::new(&[7], 20, &[]);
+        let whole = Answer::new(&[7], 20, &[], false);
         // From the middle of one word to the middle of the next.
         let text = whole.text(0..20);
         let space = text.match_indices(' ').nth(5).unwrap().0;
         let stop = text[space - 1..space + 2].to_owned();
         let at = text.find(&stop).unwrap();
-        let cut = Answer::new(&[7], 20, &["zzz".to_owned(), stop]);
+        let cut = Answer::new(&[7], 20, &["zzz".to_owned(), stop], false);
         assert!(cut.stopped && cut.len() < 20);
         assert_eq!(cut.text(0..cut.len()), &text[..at]);
     }

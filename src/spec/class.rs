@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::files::SchemaStamp;
 use super::model::Slo;
 use super::rows::{Rows, RowsKind, RowsStamp};
 use super::tenants::Tenants;
 use super::think::Think;
 use crate::ident::Name;
+use crate::quality::{Check, Quality};
 use crate::unit::Nanos;
 
 /// One kind of request: a joint distribution of input and output lengths, and its SLO.
@@ -39,6 +41,9 @@ pub struct Class {
     /// Extra fields of its requests' bodies, which come before those of the whole spec.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub request: BTreeMap<String, serde_json::Value>,
+    /// What is asked of its answers. Its prompts are then the same in every run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quality: Option<Quality>,
     /// Per-request limits; empty where the class has none.
     pub slo: Slo,
 }
@@ -61,6 +66,7 @@ impl Class {
             turns: None,
             tenants: None,
             request: BTreeMap::new(),
+            quality: None,
             slo: Slo::new(),
         }
     }
@@ -97,6 +103,18 @@ impl Class {
             digest: rows.digest,
             size: rows.size,
             pinned: self.output_length == OutputLength::Pinned,
+        })
+    }
+
+    /// What a run keeps of the schemas that it takes from files.
+    pub(super) fn schema_stamps(&self) -> impl Iterator<Item = SchemaStamp> {
+        let checks = self.quality.iter().flat_map(|quality| &quality.checks);
+        checks.filter_map(|check| match check {
+            Check::JsonSchema(schema) => Some(SchemaStamp {
+                file: schema.file.clone()?,
+                digest: schema.digest,
+            }),
+            Check::Regex(_) | Check::Exact(_) => None,
         })
     }
 

@@ -1,7 +1,10 @@
 //! The files that a spec names: traces of stages, prompts and lengths of classes.
 
+use serde::{Deserialize, Serialize};
+
 use super::replay::ReplayStamp;
 use super::rows::RowsStamp;
+use crate::ident::Digest;
 
 /// Which file a spec asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +22,8 @@ pub enum Reader<'s> {
     Stage(&'s str),
     /// The class of this name, which takes its rows.
     Class(&'s str),
+    /// A check of answers, which takes it as a JSON Schema.
+    Schema,
 }
 
 /// What there is of a file.
@@ -30,6 +35,17 @@ pub enum FileText {
     Replay(ReplayStamp),
     /// What a run has kept of a class's rows.
     Rows(RowsStamp),
+    /// What a run has kept of a schema.
+    Schema(SchemaStamp),
+}
+
+/// What a run keeps of a JSON Schema's file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SchemaStamp {
+    /// The path as the spec has it.
+    pub file: String,
+    /// Digest of the schema.
+    pub digest: Digest,
 }
 
 /// Where files come from; an error completes the sentence "the trace `x.csv` cannot be read: …".

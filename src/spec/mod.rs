@@ -14,6 +14,8 @@ mod diagnostics;
 mod estimate;
 mod fields;
 mod files;
+mod import;
+mod keep_text;
 mod launch;
 mod limit;
 mod lower;
@@ -26,6 +28,7 @@ mod rows;
 mod select;
 mod tenants;
 mod think;
+mod timeouts;
 mod trade;
 mod values;
 mod variables;
@@ -44,13 +47,15 @@ pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Turn
 pub use connection::{
     Answers, Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection,
 };
-pub use files::{FileAsk, FileText, Files, Reader};
+pub use files::{FileAsk, FileText, Files, Reader, SchemaStamp};
+pub use import::Import;
+pub use keep_text::KeepText;
 pub use launch::{Ending, Launch, Ready, StopSignal, Word};
 pub use limit::{Limit, LimitText};
 pub use lower::base_url;
 pub use model::{
     Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Gate, GateCell, Layer, Policy, Repeats,
-    Slo, SloClause, Spec, Stage, StopWhen, Target, Timeouts, Warmup, Workload,
+    Slo, SloClause, Spec, Stage, StopWhen, Target, Warmup, Workload,
 };
 pub use place::TargetPlace;
 pub use rate::RateProfile;
@@ -59,6 +64,7 @@ pub use rows::{FileRow, Rows, RowsKind, RowsSize, RowsStamp, Said};
 pub use select::SelectError;
 pub use tenants::Tenants;
 pub use think::Think;
+pub use timeouts::Timeouts;
 pub use trade::Trade;
 
 /// This version, which `requires` in a spec is held against.

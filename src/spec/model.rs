@@ -9,12 +9,16 @@ use super::budget::{Budget, Cost};
 use super::cache::CacheRegime;
 use super::class::Class;
 use super::connection::{TargetConnection, Wire};
+use super::files::SchemaStamp;
+use super::import::Import;
+use super::keep_text::KeepText;
 use super::limit::Limit;
 use super::place::TargetPlace;
 use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
 use super::rows::RowsStamp;
 use super::think::Think;
+use super::timeouts::Timeouts;
 use super::trade::Trade;
 use crate::ident::{Digest, Name};
 use crate::metric::Cell;
@@ -54,6 +58,10 @@ pub struct Spec {
     pub limits: Option<Budget>,
     /// What GPUs cost, where the spec says.
     pub cost: Option<Cost>,
+    /// Scores that other tools measured.
+    pub imports: Vec<Import>,
+    /// What is kept of prompts and answers.
+    pub keep_text: KeepText,
     /// The text as read, for provenance; variables are not expanded in it.
     pub text: String,
     /// Labels that were selected: [`Spec::select`].
@@ -94,6 +102,8 @@ impl Spec {
             target.place = target.place.in_folder(folder);
             target
         });
+        let imports = self.imports.into_iter();
+        self.imports = imports.map(|import| import.in_folder(folder)).collect();
         self
     }
 
@@ -116,6 +126,12 @@ impl Spec {
     pub fn row_stamps(&self) -> Vec<RowsStamp> {
         let classes = self.workload.classes.iter();
         classes.filter_map(Class::row_stamp).collect()
+    }
+
+    /// What a run keeps of the schemas of its checks.
+    pub fn schema_stamps(&self) -> Vec<SchemaStamp> {
+        let classes = self.workload.classes.iter();
+        classes.flat_map(Class::schema_stamps).collect()
     }
 
     /// What a run keeps of the traces, so that its spec can be read without them.
@@ -336,19 +352,6 @@ pub struct Warmup {
     pub requests: u32,
     /// At least so long.
     pub duration: Nanos,
-}
-
-/// When a request is given up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Timeouts {
-    /// Until the connection stands.
-    pub connect: Nanos,
-    /// Until the first token; per class, as its default follows from the class's SLO.
-    pub first_token: Vec<Nanos>,
-    /// Between two token-bearing events.
-    pub stall: Nanos,
-    /// For the whole request, per class.
-    pub total: Vec<Nanos>,
 }
 
 /// What is judged and how.

@@ -68,6 +68,8 @@ pub struct FileRow {
     pub pinned: bool,
     /// What is said; `None` where only lengths are known.
     pub said: Option<Said>,
+    /// What the answer should be, where a dataset says.
+    pub expected: Option<Arc<str>>,
 }
 
 /// The prompt of a row.

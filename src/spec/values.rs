@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::diagnostics::Diagnostics;
 use super::fields::{list, not_yet, out_of_range, wrong_type};
-use super::node::{Kind, Node};
+use super::node::{Entry, Kind, Node};
 use crate::diag::{Diagnostic, suggest};
 use crate::ident::Name;
 use crate::unit::{Nanos, UnitError, scale};
@@ -234,6 +234,22 @@ pub(super) fn items<'n>(
         Kind::Sequence(items) => Some(items),
         Kind::Null | Kind::Scalar(_) | Kind::Mapping(_) => {
             wrong_type(node, what, "a list", example, out);
+            None
+        }
+    }
+}
+
+/// Fields whose names the spec chooses, at least one.
+pub(super) fn entries<'n>(
+    node: &'n Node,
+    what: &str,
+    example: &str,
+    out: &mut Diagnostics,
+) -> Option<&'n [Entry]> {
+    match &node.kind {
+        Kind::Mapping(entries) if !entries.is_empty() => Some(entries),
+        Kind::Mapping(_) | Kind::Null | Kind::Scalar(_) | Kind::Sequence(_) => {
+            wrong_type(node, what, "a mapping of names", example, out);
             None
         }
     }

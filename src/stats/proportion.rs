@@ -164,6 +164,20 @@ pub fn chance_sigma(counts: &[Count]) -> Option<f64> {
     (n > 0.0).then(|| (p * (1.0 - p) / n).sqrt())
 }
 
+/// Standard deviation of one run's share by chance alone where runs on both sides put the same trials
+/// to the test: only those count on which two runs differ.
+///
+/// The difference of two such shares has at most the variance `q / n`, `q = (Σ b + 1) / (Σ m + 2)` the
+/// share of trials that differ and `n` the median number of trials of a run; a run has half of it.
+/// Six of 600 differ, 200 a run: `√(7 / 602 / 400)` = 0.005392, where chance alone would give 0.0354 to
+/// runs that pass half of the time.
+pub fn paired_sigma(discordant: &[Count], counts: &[Count]) -> Option<f64> {
+    let pool = Count::pool(discordant);
+    let differ = (pool.events as f64 + 1.0) / (pool.trials as f64 + 2.0);
+    let n = median(counts.iter().map(|count| count.trials as f64).collect())?;
+    (n > 0.0 && !discordant.is_empty()).then(|| (differ / (2.0 * n)).sqrt())
+}
+
 /// P-values of a share against a limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScoreTest {

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::distribution::Values;
-use super::model::{Attainment, ClassSummary, ClauseCount, Rates, TokenTotals};
+use super::model::{Attainment, ClassSummary, ClauseCount};
+use super::totals::{Rates, TokenTotals};
 use crate::metric::{Metric, Quantile};
 use crate::plan::Phase;
+use crate::quality::CheckKind;
 use crate::sample::{Outcome, RequestRecord, Timeline, TokenSource};
 use crate::spec::{Class, OutputLength, SloClause};
 use crate::stats::select::Selection;
@@ -155,6 +157,7 @@ impl<'a> Tally<'a> {
                     input_tps: 0.0,
                 },
                 distributions: BTreeMap::new(),
+                quality: None,
                 errors: BTreeMap::new(),
             },
             clauses: BTreeMap::new(),
@@ -219,9 +222,7 @@ impl<'a> Tally<'a> {
             let tokens = record.input_tokens.unwrap_or(record.planned_input_tokens);
             self.input_tokens += u64::from(tokens);
         }
-        if record.outcome == Outcome::Completed
-            && record.done.is_some_and(|at| self.frame.contains(at))
-        {
+        if record.outcome.ended_well() && record.done.is_some_and(|at| self.frame.contains(at)) {
             self.completions += 1;
         }
     }
@@ -238,6 +239,7 @@ impl<'a> Tally<'a> {
         self.errors.see(record);
         self.goodness(record);
         self.tokens(record);
+        self.answer(record);
         self.latencies(record);
         let timeline = Timeline::new(record, self.frame.from_schedule);
         self.answered += u64::from(timeline.e2e().is_ok());
@@ -279,11 +281,23 @@ impl<'a> Tally<'a> {
             tokens.input_observed += u64::from(input);
         }
         tokens.cached += u64::from(record.cached_tokens.unwrap_or(0));
-        if let (Outcome::Completed, Some(output)) = (record.outcome, record.output_tokens) {
+        if let (true, Some(output)) = (record.outcome.ended_well(), record.output_tokens) {
             tokens.output_planned += u64::from(record.planned_output_tokens);
             tokens.output_observed += u64::from(output);
             let source = tokens.output_source.get_or_insert(TokenSource::Usage);
             *source = (*source).max(record.output_source);
+        }
+    }
+
+    /// What the answer is worth, where there is one and its class asks.
+    fn answer(&mut self, record: &RequestRecord) {
+        let class = &self.classes[record.class as usize];
+        if let (Some(asked), Some(answer)) = (&class.quality, &record.answer) {
+            let mut kinds: Vec<CheckKind> = asked.kinds().collect();
+            kinds.sort_unstable();
+            kinds.dedup();
+            let quality = self.summary.quality.get_or_insert_default();
+            quality.take(record.index, &kinds, answer.entry());
         }
     }
 

@@ -26,6 +26,7 @@ mod stage;
 mod tenants;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod windows;
 
 pub use cold_start::{ColdStart, EarlyAnswer};
@@ -37,7 +38,7 @@ pub use load_state::{LoadState, Saturation};
 pub use merge::{MergeError, merge_observations, merge_runs, same_run};
 pub use model::{
     Attainment, ClassSummary, ClauseCount, ClientStamp, Distribution, QuantileValue, RUN_FORMAT,
-    Rates, Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, TokenTotals, Window,
+    Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, Window,
 };
 pub use network::Network;
 pub use prefix_cache::{CACHE_TOLERANCE, CacheDoubt, CacheUsage, PrefixCache, shared_share};
@@ -47,3 +48,4 @@ pub use settling::Settling;
 pub use shard::{MergedShard, ShardStamp};
 pub use stage::{StageContext, summarise_stage};
 pub use tenants::{TenantCounts, TenantLatency, TenantSummary, Tenants};
+pub use totals::{Rates, TokenTotals};

@@ -15,12 +15,14 @@ use super::prefix_cache::PrefixCache;
 use super::settling::Settling;
 use super::shard::{MergedShard, ShardStamp};
 use super::tenants::Tenants;
+use super::totals::{Rates, TokenTotals};
 use crate::ident::Digest;
-use crate::metric::{Metric, Quantile};
+use crate::metric::{Metric, Quantile, TaskName};
 use crate::plan::PromptCalibration;
 use crate::provenance::Pins;
-use crate::sample::{EngineQueue, FinishReason, OutcomeKind, StopReason, TokenSource};
-use crate::spec::{CacheRegime, ReplayStamp, RowsStamp, SloClause};
+use crate::quality::{AnswerQuality, Score};
+use crate::sample::{EngineQueue, FinishReason, OutcomeKind, StopReason};
+use crate::spec::{CacheRegime, ReplayStamp, RowsStamp, SchemaStamp, SloClause};
 
 /// Format tag of a run file: name and major version.
 pub const RUN_FORMAT: &str = "infergate.run/1";
@@ -72,6 +74,9 @@ pub struct Run {
     /// Steps of sweeps that were not run, for an earlier one broke `stop_when`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<SkippedStage>,
+    /// Scores that other tools measured of what it ran against.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub imported: BTreeMap<TaskName, Score>,
     /// Which shard it is, where it is one: then it can't be judged alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardStamp>,
@@ -139,6 +144,9 @@ pub struct SpecStamp {
     /// What it takes from the files of its classes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<RowsStamp>,
+    /// Schemas that it checks answers by and has from files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schemas: Vec<SchemaStamp>,
 }
 
 /// Who measured.
@@ -225,6 +233,9 @@ pub struct ClassSummary {
     pub rates: Rates,
     /// Distributions; a metric without one value is left out.
     pub distributions: BTreeMap<Metric, Distribution>,
+    /// What its answers are worth; `None` where no class asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quality: Option<AnswerQuality>,
     /// The error texts that came first by schedule, with their counts, at most five.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub errors: BTreeMap<String, u64>,
@@ -234,6 +245,11 @@ impl ClassSummary {
     /// Requests of one outcome.
     pub fn count(&self, kind: OutcomeKind) -> u64 {
         self.outcomes.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// Requests whose answer is whole, whatever its text is worth.
+    pub fn ended_well(&self) -> u64 {
+        self.count(OutcomeKind::Completed) + self.count(OutcomeKind::InvalidOutput)
     }
 
     /// Requests that count in `error_ratio`.
@@ -269,42 +285,6 @@ pub struct ClauseCount {
     pub met: u64,
     /// Requests whose class has it, without cancelled.
     pub of: u64,
-}
-
-/// Tokens of the window's requests.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TokenTotals {
-    /// Input tokens that the plan wanted of requests whose usage was reported.
-    pub input_planned: u64,
-    /// Input tokens that the server reported.
-    pub input_observed: u64,
-    /// Output tokens that the plan wanted of completed requests; the most it allowed where their
-    /// length is natural.
-    pub output_planned: u64,
-    /// Output tokens of completed requests.
-    pub output_observed: u64,
-    /// Input tokens that the server took from its prefix cache.
-    pub cached: u64,
-    /// The weakest source among the output counts; `None` without one completed request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub output_source: Option<TokenSource>,
-}
-
-/// Rates over the window.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Rates {
-    /// Requests scheduled / window.
-    pub offered_rps: f64,
-    /// Requests sent / window.
-    pub sent_rps: f64,
-    /// Completions whose end lies in the window / window.
-    pub completed_rps: f64,
-    /// Good requests / window.
-    pub goodput_rps: f64,
-    /// Output tokens received in the window / window.
-    pub output_tps: f64,
-    /// Input tokens of requests whose first token arrived in the window / window.
-    pub input_tps: f64,
 }
 
 /// One distribution metric of a class or stage.

@@ -11,6 +11,7 @@ use super::tenants::TenantTally;
 use super::windows::Windows;
 use crate::metric::Quantile;
 use crate::plan::Phase;
+use crate::quality::AnswerSample;
 use crate::sample::{OutcomeKind, RequestRecord, StageEnd, StageObservation};
 use crate::spec::{Arrival, Class, OutputLength, SloClause, Stage};
 use crate::stats::select::Selection;
@@ -223,6 +224,10 @@ impl<'a> Survey<'a> {
             tenants: self.tenants.finish(),
             windows: self.windows.finish(&observation.pulses),
         };
+        // Each class has its own.
+        if let (false, Some(quality)) = (summary.classes.is_empty(), &mut summary.pooled.quality) {
+            quality.sample = AnswerSample::default();
+        }
         summary.invalid = invalid(self.context, &summary, observation);
         summary
     }

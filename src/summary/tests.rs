@@ -98,6 +98,8 @@ pub(super) fn request(index: u32, at: u64, outcome: Outcome) -> RequestRecord {
         bytes: 100,
         outcome,
         error: (!ok).then(|| "boom".to_owned()),
+        answer: None,
+        heard: None,
     }
 }
 

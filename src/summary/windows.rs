@@ -97,7 +97,7 @@ impl Windows {
             && let Some(slice) = self.at(record.scheduled)
         {
             slice.scheduled += 1;
-            slice.completed += u64::from(record.outcome.kind() == OutcomeKind::Completed);
+            slice.completed += u64::from(record.outcome.ended_well());
             slice.unsent += u64::from(record.outcome.kind() == OutcomeKind::Unsent);
             slice.latest = slice.latest.max(lateness(record).unwrap_or(0.0));
         }

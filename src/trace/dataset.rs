@@ -1,4 +1,5 @@
-//! Prompts as JSON Lines: an object with `messages` or `prompt`, and perhaps `output_tokens`.
+//! Prompts as JSON Lines: an object with `messages` or `prompt`, and perhaps `output_tokens` and
+//! `expected`, the answer that is right.
 
 use serde_json::{Map, Value};
 
@@ -31,6 +32,8 @@ pub struct Prompted {
     pub said: Asked,
     /// How long its answer is, where the row says.
     pub output_tokens: Option<u32>,
+    /// What the answer should be, where the row says.
+    pub expected: Option<String>,
 }
 
 /// What a row says.
@@ -97,6 +100,12 @@ fn row(line: &str) -> Result<Prompted, RowFault> {
             Some(tokens.ok_or(RowFault::NoLength("output_tokens"))?)
         }
     };
+    let expected = match object.remove("expected") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text),
+        Some(Value::Number(number)) => Some(number.to_string()),
+        Some(_) => return Err(RowFault::NoExpected),
+    };
     let said = match (object.remove("messages"), object.remove("prompt")) {
         (Some(messages), None) => Asked::Messages(self::messages(messages)?),
         (None, Some(Value::String(prompt))) if !prompt.is_empty() => Asked::Prompt(prompt),
@@ -105,6 +114,7 @@ fn row(line: &str) -> Result<Prompted, RowFault> {
     Ok(Prompted {
         said,
         output_tokens,
+        expected,
     })
 }
 
@@ -144,6 +154,13 @@ mod tests {
         assert_eq!(dataset.rows[0].output_tokens, Some(9));
         assert!(matches!(&dataset.rows[1].said, Asked::Messages(list) if list.len() == 1));
         assert_eq!(dataset.rows[1].output_tokens, None);
+        let expected = |value: &str| {
+            let row = row(&format!("{{\"prompt\": \"a\", \"expected\": {value}}}"));
+            row.unwrap().expected
+        };
+        assert_eq!(expected("\"forty-two\""), Some("forty-two".to_owned()));
+        assert_eq!(expected("42"), Some("42".to_owned()));
+        assert_eq!(expected("null"), None);
     }
 
     #[test]
@@ -154,6 +171,10 @@ mod tests {
             ("{\"prompt\": \"\"}", RowFault::NoPrompt),
             ("{\"prompt\": \"a\", \"messages\": []}", RowFault::NoPrompt),
             ("{\"messages\": []}", RowFault::NoMessages),
+            (
+                "{\"prompt\": \"a\", \"expected\": []}",
+                RowFault::NoExpected,
+            ),
             (
                 "{\"messages\": [{\"content\": \"a\"}]}",
                 RowFault::NoMessages,

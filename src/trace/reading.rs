@@ -41,6 +41,9 @@ pub enum RowFault {
     /// Messages are no list of objects with a role, or the first has no text.
     #[error("`messages` is no list of objects with a `role`, the first with a text as `content`")]
     NoMessages,
+    /// What is expected is neither text nor number.
+    #[error("`expected` is neither a text nor a number")]
+    NoExpected,
     /// The class is no text.
     #[error("`class` is no text")]
     NoClass,

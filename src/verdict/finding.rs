@@ -84,6 +84,7 @@ impl Context<'_> {
         let adjusted = judged.result.map_or(1.0, |(result, _)| result.adjusted);
         Finding {
             cell: judged.cell.cell.clone(),
+            alike: judged.cell.alike,
             state,
             gated: true,
             limit: judged.cell.limit,
@@ -376,6 +377,10 @@ pub(super) fn reading(cell: &ComparedCell, side: &[Measure]) -> Option<Reading> 
         .collect();
     let count = values.len() as f64;
     let value = match kind {
+        // Each run of a side has the same score.
+        Kind::Proportion if usable.iter().all(|measure| measure.bad.is_none()) => {
+            values.last().copied().unwrap_or(f64::NAN)
+        }
         Kind::Proportion => {
             let bad: Vec<Count> = usable.iter().filter_map(|measure| measure.bad).collect();
             let good = cell.cell.metric.metric().direction() == Direction::HigherIsBetter;

@@ -29,6 +29,8 @@ pub(super) fn default_limit(cell: &ComparedCell) -> Limit {
             floor: None,
         },
         Kind::Proportion if metric == Metric::Attainment => Limit::WorseByPoints(0.02),
+        Kind::Proportion if metric == Metric::QualityAgreement => Limit::WorseByPoints(0.02),
+        Kind::Proportion if metric.is_quality() => Limit::WorseByPoints(0.01),
         Kind::Proportion => Limit::WorseByPoints(0.005),
     }
 }
@@ -127,6 +129,7 @@ fn finding(context: &Context<'_>, shown: &Shown<'_>, worse: f64, better: f64) ->
     let looked = shown.looked.as_ref();
     Some(Finding {
         cell: cell.cell.clone(),
+        alike: cell.alike,
         state,
         gated: false,
         limit: cell.limit,

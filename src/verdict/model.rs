@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::compare::PinDifference;
+use crate::compare::{Alike, PinDifference};
 use crate::diagnosis::Diagnosis;
 use crate::exit::Exit;
 use crate::metric::Cell;
@@ -251,6 +251,9 @@ pub struct Finding {
     pub evidence: Option<Evidence>,
     /// Why, where that is not the test alone.
     pub reason: Option<Reason>,
+    /// How far the sides' answers are alike, of agreement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alike: Option<Alike>,
 }
 
 /// Counts of gated cells by what became of them.

@@ -71,7 +71,7 @@ fn tells(cell: &ComparedCell, finding: &Finding) -> bool {
     let tail = match metric.statistic() {
         // The tails have stalls of their own.
         Statistic::Quantile(quantile) => quantile.fraction() > 0.95,
-        Statistic::Mean | Statistic::Value => false,
+        Statistic::Mean | Statistic::Value | Statistic::Task(_) => false,
     };
     let measured = !matches!(
         finding.state,

@@ -29,6 +29,7 @@ mod metrics;
 #[cfg(unix)]
 mod pins;
 mod proxy;
+mod quality;
 #[cfg(unix)]
 mod resume;
 mod run;

@@ -22,6 +22,7 @@ mod gate;
 #[cfg(unix)]
 mod launch;
 mod measure;
+mod quality;
 #[path = "../it/support.rs"]
 #[allow(dead_code, reason = "the end-to-end tests use the rest")]
 mod support;

@@ -14,6 +14,7 @@ use crate::cli::baseline::kept_archive;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::judge::Evidence;
+use crate::cli::scores;
 use crate::cli::sitting::{CliSitting, open_sitting_in};
 use crate::cli::source::{parse_spec, selected};
 use crate::compare::pins::changed;
@@ -146,6 +147,7 @@ pub(super) fn reopen(
     let parsed = parse_spec(&source, &stamp.folder, context)?;
     let spec = selected(parsed.spec, &stamp.select)?;
     let mut sitting = open_sitting_in(&spec, session, stamp.session, context)?;
+    sitting.score(scores::of_both(&spec)?);
     sitting.can_go_on();
     let progress = progress(&spec, &mut sitting, context)?;
     Ok(Resumed {

@@ -6,7 +6,7 @@ use clap::{Args, Parser, ValueEnum};
 
 use crate::cli::percent::percent;
 use crate::sim::fault::{DieAfter, Faults, Shares};
-use crate::sim::{Machine, RoleChunk, Shape, SimError, SimOptions, Sizing, Slower};
+use crate::sim::{Machine, RoleChunk, Shape, SimError, SimOptions, Sizing, Slower, Speech};
 use crate::unit::{Nanos, Rps, UnitError};
 
 /// What changes the engine's behaviour.
@@ -96,6 +96,14 @@ pub(super) struct Switches {
     #[arg(long, value_name = "P%", default_value = "0%", value_parser = percent, help_heading = "Faults")]
     early_stop_share: f64,
 
+    /// What answers are: words, or JSON objects like `{"n": 17, "word": "river"}` that end by themselves
+    #[arg(long, value_enum, default_value = "words", help_heading = "Answers")]
+    answers: AnswersWord,
+
+    /// Share of prompts that are answered otherwise from the answer's middle on, always the same ones
+    #[arg(long, value_name = "P%", default_value = "0%", value_parser = percent, help_heading = "Answers")]
+    corrupt_share: f64,
+
     /// Freeze the whole engine once, with the Nth request
     #[arg(long, value_name = "N", help_heading = "Faults")]
     freeze_after: Option<NonZeroU32>,
@@ -131,6 +139,14 @@ enum RoleChunkWord {
     None,
     /// The role comes alone, as soon as the request is accepted
     First,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AnswersWord {
+    /// Words, as many as there is room for
+    Words,
+    /// A JSON object
+    Json,
 }
 
 /// A share that may be below zero, but leaves something.
@@ -193,6 +209,10 @@ impl Switches {
             },
             reasoning: self.reasoning,
             usage: !self.no_usage,
+        };
+        options.speech = Speech {
+            json: self.answers == AnswersWord::Json,
+            corrupt_share: self.corrupt_share,
         };
         options.faults = Faults {
             shares: Shares::try_new(
@@ -261,7 +281,7 @@ mod tests {
     fn words_display_in_a_fixed_order_and_read_back() {
         let all = "demo --model m --max-num-seqs 8 --kv-blocks 300 --answer-tokens 48 --no-prefix-cache --slower-prefill 30% --slower-decode 5% --slower 2.5% \
                    --error-share 1% --midstream-error-share 2% --truncate-share 3% \
-                   --stall-share 4% --early-stop-share 5% --stall-for 1s --queue-limit 8 \
+                   --stall-share 4% --early-stop-share 5% --answers json --corrupt-share 6% --stall-for 1s --queue-limit 8 \
                    --die-after 2s --freeze-after 9 --freeze-for 1s --tokens-per-chunk 4 --role-chunk first --reasoning 3 --no-usage";
         let options = words(all).unwrap();
         assert_eq!(options.to_string(), all);

@@ -39,6 +39,7 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
             select: Vec::new(),
             replays: Vec::new(),
             rows: Vec::new(),
+            schemas: Vec::new(),
             cache: crate::spec::CacheRegime::default(),
         },
         trace_digest: Digest::of(b"trace"),
@@ -55,6 +56,7 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
         skipped: Vec::new(),
         shard: None,
         merged: Vec::new(),
+        imported: BTreeMap::new(),
     };
     for (path, value) in [
         ("model.name", "meta-llama/Llama-3.1-8B-Instruct"),
@@ -167,6 +169,7 @@ pub(super) fn class(n: u64, slow: f64) -> ClassSummary {
             (Metric::E2e, distribution(n, 0, 3.4 * slow)),
         ]),
         errors: BTreeMap::new(),
+        quality: None,
     }
 }
 
@@ -249,6 +252,7 @@ pub(super) fn finding(metric: &str, state: CellState, base: f64, estimate: f64) 
         },
     };
     Finding {
+        alike: None,
         cell,
         state,
         gated: true,

@@ -76,6 +76,8 @@ fn serve(plan: &Plan, seed: u64) -> StageSummary {
             bytes: 0,
             outcome: Outcome::Completed,
             error: None,
+            answer: None,
+            heard: None,
         });
     }
     while let Some(step) = engine.step() {

@@ -31,7 +31,10 @@ impl Lengths {
         out: &mut Diagnostics,
     ) -> Option<Vec<Bucket>> {
         const EXAMPLE: &str = "buckets: [{weight: 3, input: 500, output: 200}]";
-        if fields.has("pairs") || fields.has("dataset") {
+        if ["pairs", "dataset", "prompt"]
+            .iter()
+            .any(|key| fields.has(key))
+        {
             return None;
         }
         self.refuse(fields, whole, out);

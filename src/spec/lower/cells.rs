@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::import::Imports;
 use super::limit;
+use super::quality;
 use super::stages::Stages;
 use super::support::{Place, Supported, implied};
 use super::trade;
@@ -37,13 +39,14 @@ const SHAPE: Shape = Shape {
 pub(super) fn lower(
     node: &Node,
     classes: &Classes,
-    stages: &Stages,
+    (stages, imports): (&Stages, &Imports),
     out: &mut Diagnostics,
 ) -> Option<Vec<GateCell>> {
     let lines = values::items(node, "`cells`", SHAPE.example, out)?;
     let mut reader = Reader {
         classes,
         stages,
+        imports,
         workload: classes.workload(),
         seen: BTreeSet::new(),
         out,
@@ -62,6 +65,7 @@ pub(super) fn lower(
 struct Reader<'r> {
     classes: &'r Classes,
     stages: &'r Stages,
+    imports: &'r Imports,
     workload: Option<Workload>,
     /// Cells that have a limit already, and whether it is a relative one.
     seen: BTreeSet<(Cell, bool)>,
@@ -115,6 +119,11 @@ impl<'r> Reader<'r> {
         }
         let refused = supported.explain(place, self.out);
         self.check_slo(metric, &classes, place);
+        if metric.metric().is_quality() {
+            let workload = self.workload.as_ref();
+            let asked = (metric, classes.as_slice());
+            quality::check_cell(&fields, asked, (workload, self.imports), place, self.out);
+        }
         if cells.is_empty() && !refused && self.stages.complete() && self.workload.is_some() {
             self.out.error(
                 "spec::no-stage",
@@ -325,10 +334,6 @@ pub(super) fn metric(node: &Node, out: &mut Diagnostics) -> Option<CellMetric> {
         Ok(metric) => return Some(metric),
         Err(error) => error,
     };
-    if text.starts_with("quality.") {
-        fields::not_yet(&node.span, &format!("metric `{text}`"), out);
-        return None;
-    }
     let mut diagnostic =
         Diagnostic::error("spec::unknown-metric", error.to_string()).at(node.span.clone());
     let names = || Metric::ALL.into_iter().map(Metric::name);
@@ -345,6 +350,9 @@ pub(super) fn metric(node: &Node, out: &mut Diagnostics) -> Option<CellMetric> {
                 "usual statistics are {} and `mean`",
                 fields::list(standard.iter().map(String::as_str))
             ))
+        }
+        CellMetricError::NeedsTask => {
+            diagnostic.help("the name is one of those under `import` in the spec's `quality`")
         }
         CellMetricError::TakesNoStatistic { metric } => {
             diagnostic.help(format!("write `metric: {metric}`"))

@@ -1,5 +1,6 @@
 //! `gate`: how often, what is judged, and what becomes of what cannot be.
 
+use super::import::Imports;
 use super::stages::Stages;
 use super::workload::Classes;
 use super::{cells, defaults};
@@ -43,7 +44,7 @@ const MANY_GATES: usize = 16;
 pub(super) fn lower(
     fields: &Fields<'_>,
     classes: &Classes,
-    stages: &Stages,
+    (stages, imports): (&Stages, &Imports),
     out: &mut Diagnostics,
 ) -> Option<Gate> {
     let top = fields.key_span("gate").unwrap_or(fields.span());
@@ -71,7 +72,7 @@ pub(super) fn lower(
         values::choice(node, "`evidence`", &options, &[], out)
     });
     let cells = match gate.get("cells", out) {
-        Some(node) => cells::lower(node, classes, stages, out),
+        Some(node) => cells::lower(node, classes, (stages, imports), out),
         None if gate.has("cells") => None,
         None => defaults::cells(classes, stages),
     };

@@ -19,7 +19,11 @@ pub(super) fn default(metric: Metric) -> Option<Limit> {
         | Metric::OutputThroughput
         | Metric::InputThroughput
         | Metric::TotalThroughput => relative(0.05),
-        Metric::Attainment => Some(Limit::WorseByPoints(0.02)),
+        Metric::Attainment | Metric::QualityAgreement => Some(Limit::WorseByPoints(0.02)),
+        Metric::QualityValidJson
+        | Metric::QualityRegex
+        | Metric::QualityExact
+        | Metric::QualityImported => Some(Limit::WorseByPoints(0.01)),
         Metric::ErrorRatio => Some(Limit::WorseByPoints(0.005)),
         // Times of single requests, and of reading weights from a disk that others read too.
         Metric::ColdReady => relative(0.20),

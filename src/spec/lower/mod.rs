@@ -12,13 +12,18 @@ mod connection;
 mod conversation;
 mod defaults;
 mod gate;
+mod import;
 mod launch;
 mod length;
 mod limit;
 mod pins;
+mod prompt;
+mod quality;
+mod records;
 mod request;
 mod rows;
 mod sampling;
+mod slo;
 mod stages;
 mod stopping;
 mod support;
@@ -58,10 +63,12 @@ const SHAPE: Shape = Shape {
         "timeouts",
         "limits",
         "cost",
+        "quality",
+        "records",
     ],
     later: &[
-        "urls", "tls", "headers", "archive", "extends", "capacity", "records", "events", "labels",
-        "only", "refine",
+        "urls", "tls", "headers", "archive", "extends", "capacity", "events", "labels", "only",
+        "refine",
     ],
     example: "infergate: 1",
 };
@@ -91,7 +98,7 @@ pub(super) fn lower(
     let limits = budget::limits(&fields, known, &pins.declared, out);
     let model_len = pins::max_model_len(&pins.declared);
     let api = target.as_ref().map(|target| target.api);
-    let classes = workload::Classes::lower(&fields, model_len, (files, api), out);
+    let classes = workload::Classes::lower(&fields, model_len, (files, api, &request), out);
     if classes.have_tenants() {
         request::refuse_user(&fields, "the spec", &request, out);
     }
@@ -103,7 +110,9 @@ pub(super) fn lower(
     };
     let stages = stages::Stages::lower(&fields, &around, out);
     classes.warn_of_nothing_shared(&stages, out);
-    let gate = gate::lower(&fields, &classes, &stages, out);
+    let imports = import::lower(&fields, out);
+    let keep_text = records::lower(&fields, out);
+    let gate = gate::lower(&fields, &classes, (&stages, &imports), out);
     let answers = target.as_ref().map(|target| target.connection.answers);
     if answers == Some(Answers::Whole) {
         let workload = classes.workload();
@@ -135,6 +144,8 @@ pub(super) fn lower(
         timeouts: timeouts?,
         limits: limits.ok()?,
         cost: cost.ok()?,
+        imports: imports.whole()?,
+        keep_text: keep_text?,
         text: source.to_owned(),
         select: Vec::new(),
     })

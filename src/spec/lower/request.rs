@@ -79,7 +79,7 @@ pub(super) fn refuse_user(
 }
 
 /// A value as JSON, typed as YAML 1.2 has it.
-fn json(node: &Node, key: &str, out: &mut Diagnostics) -> Option<Value> {
+pub(super) fn json(node: &Node, key: &str, out: &mut Diagnostics) -> Option<Value> {
     match &node.kind {
         Kind::Null => Some(Value::Null),
         Kind::Scalar(scalar) => scalar_json(scalar).or_else(|| {

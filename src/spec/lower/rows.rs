@@ -94,22 +94,24 @@ pub(super) fn lower(
             Some((rows, pinned))
         }
         // Whoever gives files gives a class's rows to a class.
-        FileText::Replay(_) => None,
+        FileText::Replay(_) | FileText::Schema(_) => None,
     };
     rows.map(Some).ok_or(fields::Noted)
 }
 
 /// Notes fields that say again what the file says.
-fn refuse(
+pub(super) fn refuse(
     fields: &Fields<'_>,
     whole: &str,
     key: &str,
     out: &mut Diagnostics,
 ) -> Result<(), fields::Noted> {
-    let also: &[&str] = if key == "pairs" {
-        &["input", "output", "buckets", "dataset"]
-    } else {
-        &["input", "output", "buckets", "prefix", "turns"]
+    let also: &[&str] = match key {
+        "pairs" => &["input", "output", "buckets", "dataset"],
+        "prompt" => &[
+            "input", "output", "buckets", "prefix", "turns", "pairs", "dataset",
+        ],
+        _ => &["input", "output", "buckets", "prefix", "turns"],
     };
     let mut refused = false;
     for other in also {
@@ -119,7 +121,7 @@ fn refuse(
                 "spec::conflicting-fields",
                 span,
                 format!("{whole} has both `{key}` and `{other}`"),
-                format!("the rows of the file are whole requests; keep `{key}` or `{other}`"),
+                format!("`{key}` gives whole requests; keep `{key}` or `{other}`"),
             );
         }
     }
@@ -144,7 +146,7 @@ fn file<'n>(
 }
 
 /// The most tokens of an answer that ends by itself; `None` where nothing says.
-fn most(
+pub(super) fn most(
     fields: &Fields<'_>,
     whole: &str,
     around: &Around<'_>,
@@ -201,6 +203,7 @@ impl Reading<'_> {
                     output_tokens,
                     pinned,
                     said: None,
+                    expected: None,
                 }
             })
             .collect();
@@ -263,6 +266,7 @@ impl Reading<'_> {
                     output_tokens: pinned.unwrap_or(most),
                     pinned: pinned.is_some(),
                     said: Some(said),
+                    expected: row.expected.map(Into::into),
                 }
             })
             .collect();

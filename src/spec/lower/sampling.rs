@@ -38,7 +38,7 @@ pub(super) fn check(
     let needed = match metric.statistic() {
         Statistic::Quantile(quantile) => needed(quantile),
         Statistic::Mean => LEAST_VALUES,
-        Statistic::Value => return None,
+        Statistic::Value | Statistic::Task(_) => return None,
     };
     let planned = stage.expected_requests_of(class, workload)?;
     let values = planned * values_per_request(metric.metric(), stage, class, workload);
@@ -92,7 +92,12 @@ fn values_drawn(metric: Metric, class: Option<&str>, workload: &Workload) -> f64
         | Metric::TruncatedRatio
         | Metric::ColdReady
         | Metric::ColdFirstRequest
-        | Metric::ColdWarmRequest => 1.0,
+        | Metric::ColdWarmRequest
+        | Metric::QualityValidJson
+        | Metric::QualityRegex
+        | Metric::QualityExact
+        | Metric::QualityAgreement
+        | Metric::QualityImported => 1.0,
     }
 }
 

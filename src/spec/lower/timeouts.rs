@@ -3,8 +3,9 @@
 use super::workload::Classes;
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape};
-use crate::spec::model::{SloClause, Timeouts};
+use crate::spec::model::SloClause;
 use crate::spec::node::Node;
+use crate::spec::timeouts::Timeouts;
 use crate::spec::values;
 use crate::unit::Nanos;
 

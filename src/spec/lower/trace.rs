@@ -54,7 +54,7 @@ pub(super) fn lower(
         FileText::Whole(text) => reader.replay(&text, selection, class.as_deref(), around),
         FileText::Replay(stamp) => Some(from_stamp(name, stamp, selection, around.model_len)),
         // Whoever gives files gives a stage's trace to a stage.
-        FileText::Rows(_) => None,
+        FileText::Rows(_) | FileText::Schema(_) => None,
     }
 }
 

@@ -1,16 +1,19 @@
 //! `workload`: seed and classes.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+
+use serde_json::Value;
 
 use super::buckets::Lengths;
 use super::stages::Stages;
-use super::{cache, conversation, length, request, rows, tenants};
+use super::{cache, conversation, length, prompt, quality, request, rows, slo, tenants};
 use crate::spec::cache::CacheRegime;
 use crate::spec::class::{Cancel, Class, OutputLength, PrefixSharing};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
 use crate::spec::files::Files;
-use crate::spec::model::{Api, Slo, SloClause, Workload};
+use crate::spec::model::{Api, Slo, Workload};
 use crate::spec::node::Node;
 use crate::spec::tenants::Tenants;
 use crate::spec::values;
@@ -30,6 +33,7 @@ const CLASS: Shape = Shape {
         "buckets",
         "pairs",
         "dataset",
+        "prompt",
         "output_length",
         "max_output",
         "prefix",
@@ -38,9 +42,10 @@ const CLASS: Shape = Shape {
         "think",
         "tenants",
         "request",
+        "quality",
         "slo",
     ],
-    later: &["quality"],
+    later: &[],
     example: "{name: chat, weight: 8, input: 1000, output: 200, slo: {ttft: 500ms}}",
 };
 const PREFIX: Shape = Shape {
@@ -52,11 +57,6 @@ const CANCEL: Shape = Shape {
     known: &["share", "after"],
     later: &[],
     example: "{share: 5%, after: 2s}",
-};
-const SLO: Shape = Shape {
-    known: &["ttft", "ttfa", "tpot", "itl_max", "e2e"],
-    later: &[],
-    example: "{ttft: 500ms, tpot: 40ms, e2e: 60s}",
 };
 
 /// The classes as far as they could be read.
@@ -79,7 +79,7 @@ impl Classes {
     pub(super) fn lower(
         fields: &Fields<'_>,
         max_model_len: Option<u32>,
-        (files, api): (Files<'_>, Option<Api>),
+        (files, api, asked): (Files<'_>, Option<Api>, &BTreeMap<String, Value>),
         out: &mut Diagnostics,
     ) -> Self {
         let mut classes = Self {
@@ -102,6 +102,7 @@ impl Classes {
         let defaults = Defaults {
             files,
             api,
+            request: asked,
             max_model_len,
             output_length: fields.or("output_length", OutputLength::Pinned, out, output_length),
             tenants: fields.optional("tenants", out, tenants::lower),
@@ -167,6 +168,7 @@ impl Classes {
 struct Defaults<'a> {
     files: Files<'a>,
     api: Option<Api>,
+    request: &'a BTreeMap<String, Value>,
     max_model_len: Option<u32>,
     output_length: Option<OutputLength>,
     tenants: Result<Option<Tenants>, fields::Noted>,
@@ -203,7 +205,9 @@ fn class(node: &Node, defaults: &Defaults<'_>, before: &Classes, out: &mut Diagn
     let weight = fields.or("weight", 1.0, out, weight);
     let prefix = fields.optional("prefix", out, |node, out| prefix(node, &whole, out));
     let cancel = fields.optional("cancel", out, |node, out| cancel(node, &whole, out));
-    let slo = fields.or("slo", Slo::new(), out, |node, out| slo(node, &whole, out));
+    let slo = fields.or("slo", Slo::new(), out, |node, out| {
+        slo::lower(node, &whole, out)
+    });
     let output_length = fields
         .optional("output_length", out, output_length)
         .ok()
@@ -232,8 +236,23 @@ fn class(node: &Node, defaults: &Defaults<'_>, before: &Classes, out: &mut Diagn
                 output_length,
             };
             let class = draft.name.as_deref().unwrap_or_default();
-            rows::lower(&fields, &whole, class, &around, out)
+            if fields.has("prompt") {
+                prompt::lower(&fields, &whole, &around, out).map(Some)
+            } else {
+                rows::lower(&fields, &whole, class, &around, out)
+            }
         });
+    let quality = fields.optional("quality", out, |node, out| {
+        let rows = rows.as_ref().ok()?.as_ref();
+        let around = quality::Around {
+            files: defaults.files,
+            rows: rows.map(|(rows, _)| rows),
+            output_length: rows.map_or(output_length?, |(_, length)| *length),
+            has_turns: fields.has("turns"),
+            request: [&request, defaults.request],
+        };
+        quality::lower(node, &whole, &around, out)
+    });
     let buckets = prefix
         .ok()
         .zip(output_length)
@@ -258,6 +277,7 @@ fn class(node: &Node, defaults: &Defaults<'_>, before: &Classes, out: &mut Diagn
             turns: turns.ok()?,
             tenants: tenants.ok()?,
             request,
+            quality: quality.ok()?,
             slo: slo?,
         })
     })();
@@ -365,34 +385,4 @@ fn cancel(node: &Node, whole: &str, out: &mut Diagnostics) -> Option<Cancel> {
         share: share?,
         after: after?,
     })
-}
-
-fn slo(node: &Node, whole: &str, out: &mut Diagnostics) -> Option<Slo> {
-    let fields = Fields::open(node, format!("`slo` of {whole}"), &SLO, out)?;
-    let mut slo = Slo::new();
-    for clause in SloClause::ALL {
-        let key = clause.name();
-        if let Some(node) = fields.get(key, out) {
-            let example = format!("{key}: 500ms");
-            if let Some(limit) = values::time(node, &format!("`{key}`"), &example, out) {
-                slo.insert(clause, limit);
-            }
-        }
-    }
-    let below = |part: SloClause| match (slo.get(&part), slo.get(&SloClause::E2e)) {
-        (Some(part), Some(whole)) => part > whole,
-        _ => false,
-    };
-    for part in [SloClause::Ttft, SloClause::Ttfa] {
-        if below(part) {
-            let span = fields.key_span(part.name()).unwrap_or(fields.span());
-            out.error(
-                "spec::contradiction",
-                span,
-                format!("the limit of `{}` is above that of `e2e`", part.name()),
-                "the whole request takes at least as long as its first token",
-            );
-        }
-    }
-    Some(slo)
 }

@@ -238,3 +238,14 @@ fn chance_sets_the_floor_of_a_share() {
     printed(sigma, (p * (1.0 - p) / 1000.0).sqrt());
     assert_eq!(chance_sigma(&[]), None);
 }
+
+#[test]
+fn same_trials_scatter_only_where_they_differ() {
+    let two = |events, trials| vec![Count { events, trials }; 3];
+    let sigma = paired_sigma(&two(2, 200), &two(100, 200)).unwrap();
+    assert!((sigma - 0.005_392).abs() < 1e-6, "{sigma}");
+    let chance = chance_sigma(&two(100, 200)).unwrap();
+    assert!((chance - 0.035_355).abs() < 1e-4, "{chance}");
+    assert_eq!(paired_sigma(&[], &two(1, 2)), None);
+    assert_eq!(paired_sigma(&two(0, 0), &two(0, 0)), None);
+}

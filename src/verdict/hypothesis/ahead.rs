@@ -12,7 +12,10 @@ use crate::verdict::explanation::NoiseOfRun;
 impl Hypothesis<'_> {
     /// The noise that a look of `k` repeats starts from; `None` where the test needs none.
     pub(in crate::verdict) fn noise_of_run(&self, k: usize) -> Option<NoiseOfRun> {
-        if matches!(self.test, Test::ShareLimit { .. }) {
+        if matches!(
+            self.test,
+            Test::ShareLimit { .. } | Test::Score { .. } | Test::ScoreLimit { .. }
+        ) {
             return None;
         }
         let Noise { sigma, df } = self.noise_at(k)?;
@@ -43,7 +46,10 @@ impl Hypothesis<'_> {
     /// is from the limit. `None` without a run that says.
     pub(in crate::verdict) fn room(&self) -> Option<f64> {
         match self.test {
-            Test::Ratio { .. } | Test::Points { .. } => self.tolerance(self.baseline.len()),
+            Test::Ratio { .. } | Test::Points { .. } | Test::Score { .. } => {
+                self.tolerance(self.baseline.len())
+            }
+            Test::ScoreLimit { limit } => Some(Self::score(&self.baseline)?.value - limit),
             Test::Limit { sign, limit } => {
                 let mean = mean(&self.ys(&self.baseline))?;
                 Some(sign * limit.ln() - mean).filter(|room| room.is_finite())
@@ -74,6 +80,7 @@ impl Hypothesis<'_> {
                 let bad = self.expected_share(runs)?;
                 Some(newcombe(bad, bad, confidence).upper)
             }
+            Test::Score { .. } | Test::ScoreLimit { .. } => self.score_resolution(planned, power),
             Test::Ratio { .. } | Test::Points { .. } => {
                 self.resolution(self.baseline.len(), planned, power)
             }

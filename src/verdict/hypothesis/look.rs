@@ -71,6 +71,9 @@ impl Hypothesis<'_> {
         let tolerance = self
             .tolerance_with(gained, k)
             .filter(|tolerance| tolerance.is_finite())?;
+        if matches!(self.test, Test::Score { .. } | Test::ScoreLimit { .. }) {
+            return self.scored(k, planned);
+        }
         let heads = self.first(k);
         let evidence = self.evidence;
         if let Test::ShareLimit { limit, of_good } = self.test {
@@ -270,6 +273,9 @@ impl Hypothesis<'_> {
     /// Smallest tolerance of a difference that a planned look resolves, by the noise that `k` repeats
     /// of the baseline and its archive show; `None` where nothing says.
     pub(super) fn resolution(&self, k: usize, planned: PlannedLook, power: f64) -> Option<f64> {
+        if matches!(self.test, Test::Score { .. }) {
+            return self.score_resolution(planned, power);
+        }
         let noise = self.noise_of_baseline(k);
         match self.arrangement {
             Arrangement::Interleaved => noise.map(|noise| resolve(noise.of_pair(), planned, power)),

@@ -7,7 +7,7 @@ use crate::stats::mean;
 use crate::stats::moderated::Evidence;
 use crate::stats::noise::{LOG_FLOOR, Noise};
 use crate::stats::order::{Support, smallest_gating_sample, support};
-use crate::stats::proportion::{Count, chance_sigma};
+use crate::stats::proportion::{Count, chance_sigma, paired_sigma};
 use crate::stats::stored::StoredBaseline;
 
 mod ahead;
@@ -15,60 +15,14 @@ mod collapse;
 mod gain;
 mod level;
 mod look;
+mod score;
+mod test;
 
 pub(super) use collapse::Collapse;
 pub(super) use gain::{Gain, Gained};
 pub(super) use look::Looked;
-
-/// Baseline attainment up to which goodput of a closed loop is judged as a rate.
-const GOODPUT_AS_RATE: std::ops::RangeInclusive<f64> = 0.5..=0.99;
-
-/// How a cell is tested.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Test {
-    /// Logarithms, candidate against baseline.
-    Ratio {
-        /// Tolerance as a fraction.
-        ratio: f64,
-        /// Smallest absolute difference that counts.
-        floor: f64,
-    },
-    /// Shares of bad requests, candidate against baseline.
-    Points {
-        /// Tolerance in points, or as a fraction of the baseline's good share.
-        tolerance: PointsTolerance,
-    },
-    /// Logarithms of the candidate against a limit; `sign` is +1 where larger breaks it.
-    Limit {
-        /// Which way is worse.
-        sign: f64,
-        /// The limit.
-        limit: f64,
-    },
-    /// A share of the candidate against a limit.
-    ShareLimit {
-        /// The most that is allowed of the share that breaks it.
-        limit: f64,
-        /// Whether good requests break it rather than bad ones.
-        of_good: bool,
-    },
-}
-
-/// Tolerance of a difference of shares.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum PointsTolerance {
-    /// In points.
-    Absolute(f64),
-    /// As a fraction of the baseline's share of good requests.
-    OfAttainment(f64),
-}
-
-impl Test {
-    /// Whether it needs a baseline.
-    pub(super) const fn is_relative(self) -> bool {
-        matches!(self, Self::Ratio { .. } | Self::Points { .. })
-    }
-}
+use test::test_of;
+pub(super) use test::{PointsTolerance, Test};
 
 /// A cell with its kept repeats.
 #[derive(Debug, Clone)]
@@ -154,16 +108,22 @@ impl<'a> Hypothesis<'a> {
 
     /// Whether its noise had to be assumed.
     pub(super) const fn is_assumed(&self) -> bool {
-        self.noise.is_none() && !matches!(self.test, Test::ShareLimit { .. })
+        let needs_none = matches!(
+            self.test,
+            Test::ShareLimit { .. } | Test::Score { .. } | Test::ScoreLimit { .. }
+        );
+        self.noise.is_none() && !needs_none
     }
 
     /// One run on the scale of the test, positive where worse; +∞ where it failed.
     fn y(&self, measure: &Measure) -> f64 {
         let sign = match self.test {
             Test::Limit { sign, .. } => sign,
-            Test::Ratio { .. } | Test::Points { .. } | Test::ShareLimit { .. } => {
-                self.metric().direction().sign()
-            }
+            Test::Ratio { .. }
+            | Test::Points { .. }
+            | Test::ShareLimit { .. }
+            | Test::Score { .. }
+            | Test::ScoreLimit { .. } => self.metric().direction().sign(),
         };
         match &measure.value {
             Value::Failed => f64::INFINITY,
@@ -229,7 +189,8 @@ impl<'a> Hypothesis<'a> {
                 let bad = Count::pool(&Self::counts(self.against(k))).share()?;
                 Some(ratio * (1.0 - bad))
             }
-            Test::Limit { .. } | Test::ShareLimit { .. } => Some(0.0),
+            Test::Score { tolerance } => Some(tolerance),
+            Test::Limit { .. } | Test::ShareLimit { .. } | Test::ScoreLimit { .. } => Some(0.0),
         }
     }
 
@@ -251,20 +212,27 @@ impl<'a> Hypothesis<'a> {
     fn noise_at(&self, k: usize) -> Option<Noise> {
         let mut counts = Self::counts(self.against(k));
         counts.extend(Self::counts(self.first(k)));
-        self.noise_over(&counts)
+        self.noise_over(&counts, self.first(k))
     }
 
     /// Noise of one run on the baseline's side alone: what a tolerance has to be held against, so
     /// that a candidate's failures don't make its own tolerance unresolvable.
     fn noise_of_baseline(&self, k: usize) -> Option<Noise> {
-        self.noise_over(&Self::counts(self.against(k)))
+        self.noise_over(&Self::counts(self.against(k)), self.against(k))
     }
 
-    fn noise_over(&self, counts: &[Count]) -> Option<Noise> {
+    /// By the shares of these runs; where the runs `paired` answered the same prompts as those they are
+    /// held against, by the requests on which the two differ.
+    fn noise_over(&self, counts: &[Count], paired: &[&Measure]) -> Option<Noise> {
         if self.is_log() {
             return Some(self.noise.unwrap_or(Noise::ASSUMED));
         }
-        let chance = chance_sigma(counts)?;
+        let discordant: Option<Vec<Count>> =
+            paired.iter().map(|measure| measure.discordant).collect();
+        let chance = discordant
+            .filter(|_| self.arrangement == Arrangement::Interleaved)
+            .and_then(|discordant| paired_sigma(&discordant, counts))
+            .or_else(|| chance_sigma(counts))?;
         Some(match self.noise {
             Some(noise) => Noise {
                 sigma: noise.sigma.max(chance),
@@ -316,7 +284,10 @@ impl<'a> Hypothesis<'a> {
     pub(super) fn keeps_limit(&self) -> Option<bool> {
         let measure = self.candidate.first()?;
         match (self.test, &measure.value) {
-            (Test::Limit { .. } | Test::ShareLimit { .. }, Value::Failed) => Some(false),
+            (
+                Test::Limit { .. } | Test::ShareLimit { .. } | Test::ScoreLimit { .. },
+                Value::Failed,
+            ) => Some(false),
             (Test::Limit { sign, limit }, Value::Measured(value)) => {
                 Some(sign * (value - limit) <= 0.0)
             }
@@ -324,6 +295,7 @@ impl<'a> Hypothesis<'a> {
                 let bad = measure.bad.and_then(Count::share)?;
                 Some(if of_good { 1.0 - bad } else { bad } <= limit)
             }
+            (Test::ScoreLimit { limit }, Value::Measured(value)) => Some(*value >= limit),
             _ => None,
         }
     }
@@ -338,54 +310,10 @@ impl<'a> Hypothesis<'a> {
             Test::ShareLimit { limit, of_good } => Count::pool(&Self::counts(&self.baseline))
                 .share()
                 .is_some_and(|bad| if of_good { 1.0 - bad } else { bad } > limit),
-            Test::Ratio { .. } | Test::Points { .. } => false,
-        }
-    }
-}
-
-/// The test that a limit asks for.
-///
-/// Goodput follows the offered rate while all is well, so it is judged as the share of good
-/// requests, except in a closed loop in which a fair part of them misses.
-fn test_of(cell: &ComparedCell, limit: Limit, baseline: &[&Measure]) -> Test {
-    let metric = cell.cell.metric.metric();
-    let attainment = || {
-        let counts: Vec<Count> = baseline.iter().filter_map(|measure| measure.bad).collect();
-        Count::pool(&counts).share().map(|bad| 1.0 - bad)
-    };
-    let as_rate =
-        || cell.closed_loop && attainment().is_none_or(|share| GOODPUT_AS_RATE.contains(&share));
-    match (limit, metric.kind()) {
-        (Limit::WorseByPoints(points), _) => Test::Points {
-            tolerance: PointsTolerance::Absolute(points),
-        },
-        (Limit::WorseBy { ratio, .. }, Kind::Proportion) => Test::Points {
-            tolerance: PointsTolerance::OfAttainment(ratio),
-        },
-        (Limit::WorseBy { ratio, .. }, Kind::Rate) if metric == Metric::Goodput && !as_rate() => {
-            Test::Points {
-                tolerance: PointsTolerance::OfAttainment(ratio),
+            Test::ScoreLimit { limit } => {
+                Self::score(&self.baseline).is_some_and(|score| score.value < limit)
             }
-        }
-        (Limit::WorseBy { ratio, floor }, Kind::Rate | Kind::Distribution | Kind::OfRun) => {
-            Test::Ratio {
-                ratio,
-                floor: floor.unwrap_or(0.0),
-            }
-        }
-        (Limit::AtMost(limit), Kind::Proportion) => Test::ShareLimit {
-            limit,
-            of_good: metric == Metric::Attainment,
-        },
-        (Limit::AtLeast(limit), Kind::Proportion) => Test::ShareLimit {
-            limit: 1.0 - limit,
-            of_good: metric != Metric::Attainment,
-        },
-        (Limit::AtMost(limit), Kind::Rate | Kind::Distribution | Kind::OfRun) => {
-            Test::Limit { sign: 1.0, limit }
-        }
-        (Limit::AtLeast(limit), Kind::Rate | Kind::Distribution | Kind::OfRun) => {
-            Test::Limit { sign: -1.0, limit }
+            Test::Ratio { .. } | Test::Points { .. } | Test::Score { .. } => false,
         }
     }
 }

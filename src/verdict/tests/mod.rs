@@ -3,6 +3,7 @@
 mod conditions;
 mod patterns;
 mod properties;
+mod quality;
 mod rules;
 mod rulings;
 mod totality;
