@@ -2,15 +2,18 @@
 
 use std::ffi::OsStr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
 
 use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor, TopologyLevel};
 use nvml_wrapper::{Device, Nvml, cuda_driver_version_major, cuda_driver_version_minor};
 
-use super::sampler::EVERY;
 use super::throttle::reasons;
 use super::{Gpu, GpuLook, Visible, topology, usable};
 use crate::sample::GpuSample;
 use crate::unit::Nanos;
+
+/// Between two looks.
+const EVERY: Duration = Duration::from_secs(1);
 
 /// Names of the library. Containers often have only the first.
 const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];

@@ -2,7 +2,6 @@
 
 use std::process::Stdio;
 use std::sync::mpsc;
-use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdout};
@@ -15,9 +14,6 @@ use super::throttle::reasons;
 use super::{Visible, card, usable};
 use crate::sample::GpuSample;
 use crate::unit::Nanos;
-
-/// Between two looks.
-pub(super) const EVERY: Duration = Duration::from_secs(1);
 
 /// A driver names throttle reasons in one of two ways; newer ones know both.
 const MASKS: [&str; 2] = [
