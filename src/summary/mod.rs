@@ -16,6 +16,7 @@ mod records;
 mod settling;
 mod shard;
 mod stage;
+mod streaming;
 mod tenants;
 #[cfg(test)]
 mod tests;
