@@ -14,6 +14,7 @@
 pub mod access;
 pub mod archive;
 pub mod baseline;
+pub mod checkup;
 pub mod cli;
 pub mod compare;
 pub mod diag;

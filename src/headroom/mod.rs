@@ -4,7 +4,6 @@
 //! [`Reading`], readings a [`Headroom`], and a spec's stages its [`Fit`]s. Nothing here touches the
 //! machine, so a headroom that was stored judges as one that was just measured.
 
-mod checkup;
 mod demand;
 mod fit;
 mod machine;
@@ -13,7 +12,6 @@ mod search;
 
 use serde::{Deserialize, Serialize};
 
-pub use checkup::{CHECKUP_FORMAT, Checkup, TargetLook};
 pub use demand::Demand;
 pub use fit::{Aspect, Check, Fit, judge};
 pub use machine::{Machine, OpenFiles, Ports};

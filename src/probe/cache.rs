@@ -35,7 +35,7 @@ const ENGINES: [Counters; 3] = [
 ];
 
 /// What the metrics have counted; `None` where they count no prefix cache that is known.
-fn counted(text: &str) -> Option<CacheTokens> {
+pub(super) fn counted(text: &str) -> Option<CacheTokens> {
     let count = |name: &str| {
         let value = total(text, &format!("{name}_total")).or_else(|| total(text, name))?;
         // `as` saturates, and no engine finds half a token.

@@ -10,18 +10,22 @@ mod calibrate;
 mod client;
 mod host;
 mod machine;
+mod power;
 mod queue;
+mod scrape;
 mod skew;
 
 use std::collections::BTreeMap;
 
-pub use answer::{EngineAnswers, Seen};
+pub use answer::{EngineAnswers, Seen, models as engine_models};
 pub use cache::cache_counters;
 pub use calibrate::calibrate;
 pub use client::{ProbeClient, ProbeError};
 pub use host::host_pins;
 pub use machine::{CpuTicks, cpu_ticks, limits};
+pub use power::{free_disk, power};
 pub use queue::drained;
+pub use scrape::metrics_seen;
 pub use skew::skew;
 
 use crate::provenance::{Observation, Pin, PinPath, Pins, Why};

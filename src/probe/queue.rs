@@ -18,7 +18,7 @@ const NAMES: [(&str, &str); 3] = [
 const EVERY: Duration = Duration::from_millis(100);
 
 /// Requests that the engine's metrics say it holds; `None` where they say nothing of it.
-fn held(text: &str) -> Option<(u64, u64)> {
+pub(super) fn held(text: &str) -> Option<(u64, u64)> {
     // `as` saturates, and no engine holds half a request.
     let count = |name| total(text, name).map(|value| value as u64);
     NAMES.iter().find_map(|&(running, waiting)| {

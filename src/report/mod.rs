@@ -13,6 +13,7 @@ pub mod doctor;
 mod engine;
 mod escape;
 pub mod explain;
+mod findings;
 mod fit;
 pub mod forecast;
 mod headline;

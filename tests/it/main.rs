@@ -9,6 +9,7 @@ mod cases;
 mod check;
 mod compare;
 mod doctor;
+mod doctor_servers;
 mod help;
 mod honesty;
 mod hostile_files;
