@@ -18,6 +18,7 @@ pub mod checkup;
 pub mod cli;
 pub mod compare;
 pub mod diag;
+pub mod diagnosis;
 pub mod exit;
 pub mod headroom;
 pub mod ident;

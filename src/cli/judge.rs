@@ -8,6 +8,7 @@ use super::interrupt::Interrupt;
 use super::sitting::CliSitting;
 use crate::archive::save_text;
 use crate::compare::{Sides, compare};
+use crate::diagnosis::diagnose;
 use crate::exit::Exit;
 use crate::report;
 use crate::spec::Spec;
@@ -52,7 +53,13 @@ impl Evidence {
     /// Judges by the gate of this spec.
     pub(super) fn judge(&self, spec: &Spec) -> Judgement {
         let comparison = compare(&self.sides(), &spec.gate, &spec.under_test);
-        judge(&comparison, &spec.gate)
+        let mut judgement = judge(&comparison, &spec.gate);
+        judgement.diagnoses = diagnose(
+            &self.sides(),
+            &judgement.complaints(),
+            judgement.shift.is_some(),
+        );
+        judgement
     }
 
     /// What is compared.

@@ -166,6 +166,27 @@ pub fn compare(sides: &Sides<'_>, gate: &Gate, under_test: &[PinPath]) -> Compar
     }
 }
 
+/// The runs of both sides as they are compared: interrupted ones left out, in step where interleaved.
+#[derive(Debug, Clone)]
+pub struct InOrder<'a> {
+    /// How they were taken.
+    pub arrangement: Arrangement,
+    /// The baseline's.
+    pub baseline: Vec<&'a Run>,
+    /// The candidate's.
+    pub candidate: Vec<&'a Run>,
+}
+
+/// Puts the runs of both sides in order.
+pub fn in_order<'a>(sides: &Sides<'a>) -> InOrder<'a> {
+    let arranged = pairing::arrange(sides);
+    InOrder {
+        arrangement: arranged.arrangement,
+        baseline: arranged.baseline,
+        candidate: arranged.candidate,
+    }
+}
+
 fn any_lost(runs: &[&Run]) -> bool {
     runs.iter()
         .any(|run| matches!(run.end, RunEnd::TargetLost { .. }))

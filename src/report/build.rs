@@ -7,7 +7,7 @@ use crate::verdict::{Design, Finding, Judgement, PinDifference, Verdict};
 use super::cells::{self, Group, group};
 use super::model::{AdviceRow, Environment, PinRow, ReportModel, SharedPin, Tone};
 use super::span::Text;
-use super::{conditions, headline, method, outcomes, setup, words};
+use super::{conditions, headline, method, outcomes, setup, why, words};
 
 /// The runs behind a judgement, and what only the caller knows.
 #[derive(Debug, Clone, Copy)]
@@ -59,6 +59,7 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
                 " beyond their limits"
             })
         }),
+        why: why::rows(&judgement.diagnoses),
         goodput: outcomes::clauses(sides, |stage| moved.contains(stage)),
         clauses: outcomes::clauses(sides, |stage| !moved.contains(stage)),
         outcomes: outcomes::rows(sides),

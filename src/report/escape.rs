@@ -153,7 +153,7 @@ pub(super) fn is_figure(text: &str) -> bool {
         c.is_ascii_alphanumeric()
             || matches!(
                 c,
-                ' ' | '.' | ',' | '+' | '−' | '-' | '%' | '/' | '∞' | 'µ' | '×' | '≈' | '–'
+                ' ' | '.' | ',' | '+' | '−' | '-' | '%' | '/' | '∞' | 'µ' | '×' | '≈' | '–' | '°'
             )
     };
     text.chars().all(harmless) && !text.split(' ').any(is_linked)

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::diagnosis::Diagnosis;
 use crate::exit::Exit;
 use crate::ident::Digest;
 use crate::stats::moderated::Evidence as Proof;
@@ -44,6 +45,9 @@ pub struct ReportFile {
     /// All latencies and rates moved alike, and by how much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift: Option<UniformShift>,
+    /// Why figures moved, as far as anything tells.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diagnoses: Vec<Diagnosis>,
     /// Ids of the baseline's runs.
     pub baseline: Vec<String>,
     /// Ids of the candidate's runs.
@@ -103,6 +107,7 @@ impl ReportFile {
             proof: judgement.proof,
             noise_ratio: judgement.noise_ratio,
             shift: judgement.shift,
+            diagnoses: judgement.diagnoses.clone(),
             baseline: ids(sides.baseline),
             candidate: ids(sides.candidate),
             pins: judgement.pins.clone(),
@@ -124,6 +129,7 @@ impl ReportFile {
             proof: self.proof,
             noise_ratio: self.noise_ratio,
             shift: self.shift,
+            diagnoses: self.diagnoses,
             pins: self.pins,
             findings: self.findings,
             caveats: self.caveats,

@@ -31,6 +31,7 @@ mod tenants;
 #[cfg(test)]
 mod tests;
 pub mod text;
+mod why;
 mod words;
 
 pub use build::{Sides, build};

@@ -39,6 +39,8 @@ pub struct ReportModel {
     pub unmeasured_title: Text,
     /// Gated cells that could not be decided.
     pub undecided: CellTable,
+    /// Why figures moved, as far as anything tells.
+    pub why: Vec<WhyRow>,
     /// Which clause lost requests, where goodput moved.
     pub goodput: Vec<ClauseRow>,
     /// What to do next.
@@ -119,6 +121,17 @@ pub struct CellReason {
     pub cells: Text,
     /// Why.
     pub why: Text,
+}
+
+/// One cause in one stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WhyRow {
+    /// The stage.
+    pub stage: Text,
+    /// What happened.
+    pub cause: Text,
+    /// The figures that show it, and what would have told more.
+    pub evidence: Text,
 }
 
 /// One clause of an SLO in one stage, or the requests that failed.

@@ -61,6 +61,17 @@ pub fn report(model: &ReportModel) -> Vec<Line> {
         let (cells, why) = (reason.cells.plain(), reason.why.plain());
         out.line(Tone::Unsure, format!("  {cells}: {why}"));
     }
+    if !model.why.is_empty() {
+        out.gap();
+        out.line(Tone::Neutral, "  why".to_owned());
+        for row in &model.why {
+            let (stage, cause) = (row.stage.plain(), row.cause.plain());
+            out.line(Tone::Neutral, format!("    {stage}: {cause}"));
+            if !row.evidence.is_empty() {
+                out.line(Tone::Faint, format!("      {}", row.evidence.plain()));
+            }
+        }
+    }
     if !model.goodput.is_empty() {
         out.gap();
         out.line(Tone::Neutral, "  requests that missed their SLO".to_owned());

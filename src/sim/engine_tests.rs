@@ -132,29 +132,6 @@ fn long_prompts_are_prefilled_in_chunks_while_others_decode() {
 }
 
 #[test]
-fn without_a_prefix_cache_equal_prompts_are_computed_anew() {
-    let twice = |prefix_cache| {
-        let mut engine = engine(Constants {
-            prefix_cache,
-            ..TEST
-        });
-        let mut second = job(1, 50_000, 64, 1);
-        engine.submit(job(1, 0, 64, 1));
-        run(&mut engine);
-        second.id = 2;
-        engine.submit(second);
-        let steps = run(&mut engine);
-        (
-            steps[0].prefill_tokens,
-            steps[0].prefix_queries,
-            steps[0].prefix_hits,
-        )
-    };
-    assert_eq!(twice(true), (16, 64, 48));
-    assert_eq!(twice(false), (64, 0, 0));
-}
-
-#[test]
 fn requests_are_served_in_order_of_arrival() {
     let mut engine = engine(Constants {
         max_num_seqs: 1,

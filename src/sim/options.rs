@@ -266,3 +266,34 @@ impl fmt::Display for SimOptions {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::engine::Job;
+    use crate::unit::Nanos;
+
+    #[test]
+    fn without_a_prefix_cache_equal_prompts_are_computed_anew() {
+        let twice = |no_prefix_cache| {
+            let mut options = SimOptions::named("test").unwrap();
+            options.sizing.no_prefix_cache = no_prefix_cache;
+            let mut engine = options.engine().unwrap();
+            let mut second = None;
+            for id in [1, 2] {
+                engine.submit(Job {
+                    id,
+                    arrival: Nanos::ZERO,
+                    run: String::new(),
+                    prompt: (0..64).collect(),
+                    output: vec![7],
+                });
+                second = engine.step();
+            }
+            let step = second.unwrap();
+            (step.prefill_tokens, step.prefix_queries, step.prefix_hits)
+        };
+        assert_eq!(twice(false), (16, 64, 48));
+        assert_eq!(twice(true), (64, 0, 0));
+    }
+}

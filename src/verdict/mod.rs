@@ -5,6 +5,7 @@
 //! repeats the next look needs. A live comparison calls it after every look and stops when it says
 //! so; the same files give the identical judgement offline, years later.
 
+mod complaint;
 pub mod empirical;
 mod explain;
 mod explanation;

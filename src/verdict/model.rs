@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::compare::PinDifference;
+use crate::diagnosis::Diagnosis;
 use crate::exit::Exit;
 use crate::metric::Cell;
 use crate::spec::Limit;
@@ -317,6 +318,8 @@ pub struct Judgement {
     pub noise_ratio: Option<f64>,
     /// All latencies and rates moved alike, and by how much.
     pub shift: Option<UniformShift>,
+    /// Why figures moved, as far as anything tells.
+    pub diagnoses: Vec<Diagnosis>,
     /// Pins that differ.
     pub pins: Vec<PinDifference>,
     /// All findings, worst first, then in the order of cells.

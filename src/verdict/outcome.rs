@@ -33,6 +33,7 @@ pub(super) fn judgement(
         proof: gate.evidence,
         noise_ratio: context.replay.variance_ratio.map(f64::sqrt),
         shift: uniform_shift(context.comparison, &findings),
+        diagnoses: Vec::new(),
         pins: context.comparison.pins.clone(),
         caveats: caveats(context, screened),
         advice: advice(context, &findings, next),

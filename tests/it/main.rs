@@ -10,12 +10,14 @@ mod check;
 mod compare;
 mod doctor;
 mod doctor_servers;
+mod front;
 mod help;
 mod honesty;
 mod hostile_files;
 mod hostile_servers;
 #[cfg(unix)]
 mod launch;
+mod proxy;
 #[cfg(unix)]
 mod resume;
 mod run;

@@ -347,6 +347,7 @@ pub(super) fn judgement(verdict: Verdict, findings: Vec<Finding>) -> Judgement {
         proof: crate::stats::moderated::Evidence::BeyondZero,
         noise_ratio: Some(1.1),
         shift: None,
+        diagnoses: Vec::new(),
         pins: vec![version_pin()],
         findings,
         caveats: vec![

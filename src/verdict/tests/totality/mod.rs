@@ -9,6 +9,7 @@ use proptest::strategy::ValueTree as _;
 use super::*;
 use crate::compare::compare;
 use crate::compare::synthetic::cell;
+use crate::diagnosis::{Diagnosis, diagnose};
 use crate::report;
 use crate::sample::OutcomeKind;
 use crate::spec::Trade;
@@ -185,6 +186,9 @@ impl Case {
             candidate: &self.data.candidate,
             archive: &self.archive,
         };
+        let told = diagnose(&sides, &judged.complaints(), judged.shift.is_some());
+        let json = serde_json::to_string(&told).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<Diagnosis>>(&json).unwrap(), told);
         let comparison = compare(&sides, &self.gate, &[]);
         for finding in &judged.findings {
             for explained in explain(&comparison, &self.gate, &finding.cell) {
