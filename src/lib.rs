@@ -31,6 +31,7 @@ pub mod provenance;
 pub mod rehearsal;
 pub mod report;
 pub mod sample;
+pub mod scaffold;
 pub mod session;
 pub mod sim;
 pub mod spec;

@@ -28,6 +28,7 @@ const LAYERS: &[&[&str]] = &[
     &["rehearsal"],
     &["verdict"],
     &["checkup"],
+    &["scaffold"],
     &["report"],
     // L2: no imports among each other, but for those in NAMED.
     &["access", "priority"],

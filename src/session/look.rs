@@ -39,6 +39,25 @@ pub async fn look(
     exam
 }
 
+/// The same without a request: what the target says of itself.
+///
+/// # Errors
+///
+/// Why the target could not be brought up.
+pub async fn identify(
+    spec: &Spec,
+    mut station: Station,
+    access: &Access,
+    stop: Stop,
+) -> Result<Exam, String> {
+    let exam = match station.up(stop).await {
+        Ok(target) => asked(spec, target, access).await,
+        Err(error) => Err(error.to_string()),
+    };
+    station.down().await;
+    exam
+}
+
 async fn examine(
     spec: &Spec,
     target: &RunningTarget,
@@ -46,26 +65,24 @@ async fn examine(
     site: &Site,
     stop: Stop,
 ) -> Result<Exam, String> {
+    let mut exam = asked(spec, target, access).await?;
+    let gone = |replica: &Replica| matches!(replica.models, Err(Unanswered::Unreachable { .. }));
+    if !exam.replicas.iter().any(gone) {
+        exam.trial = tried(spec, target, access, site, stop).await;
+    }
+    Ok(exam)
+}
+
+async fn asked(spec: &Spec, target: &RunningTarget, access: &Access) -> Result<Exam, String> {
     let mut replicas = Vec::new();
     for base in target.bases() {
         let client = ProbeClient::new(base, access).map_err(|error| error.to_string())?;
         replicas.push(replica(&client).await);
     }
-    let reached = replicas
-        .iter()
-        .all(|replica| !matches!(replica.models, Err(Unanswered::Unreachable { .. })));
-    if !reached {
-        let why = "the target does not answer".to_owned();
-        return Ok(Exam {
-            replicas,
-            seen: Err(why.clone()),
-            trial: Err(why),
-        });
-    }
     Ok(Exam {
         replicas,
         seen: seen(spec, target, access).await,
-        trial: tried(spec, target, access, site, stop).await,
+        trial: Err("no request was sent".to_owned()),
     })
 }
 

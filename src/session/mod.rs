@@ -20,7 +20,7 @@ pub use error::MeasureError;
 pub use guard::{Ward, guard};
 pub use headroom::{Effort, HeadroomError, Site, measure_headroom};
 pub use launch::Launchpad;
-pub use look::look;
+pub use look::{identify, look};
 pub use measure::{Measured, Part, RunName, Sitting};
 pub use merge::{MergeFailure, Shard, merge};
 pub use station::Station;

@@ -15,6 +15,7 @@ mod help;
 mod honesty;
 mod hostile_files;
 mod hostile_servers;
+mod init;
 #[cfg(unix)]
 mod launch;
 mod proxy;
