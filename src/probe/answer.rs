@@ -38,7 +38,11 @@ pub struct EngineAnswers {
 impl EngineAnswers {
     /// The id of the first model that the target offers.
     pub fn first_model(&self) -> Option<String> {
-        models(self.models.as_ref()?).into_iter().next()
+        let data = self.models.as_ref()?.get("data")?.as_array()?;
+        data.iter()
+            .filter_map(|model| model.get("id")?.as_str())
+            .find(|id| !id.is_empty())
+            .map(str::to_owned)
     }
 
     /// Every pin that the answers show.
@@ -96,17 +100,6 @@ impl EngineAnswers {
             .find(|entry| entry.get("id").and_then(Value::as_str) == Some(model))
             .or_else(|| data.first())
     }
-}
-
-/// The models that an answer to `/v1/models` names, in its order.
-pub fn models(answer: &Value) -> Vec<String> {
-    let data = answer.get("data").and_then(Value::as_array);
-    data.into_iter()
-        .flatten()
-        .filter_map(|model| model.get("id")?.as_str())
-        .filter(|id| !id.is_empty())
-        .map(str::to_owned)
-        .collect()
 }
 
 /// A scalar as text; strings without their quotes.

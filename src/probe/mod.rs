@@ -10,6 +10,7 @@ mod calibrate;
 mod client;
 mod host;
 mod machine;
+mod models;
 mod power;
 mod queue;
 mod scrape;
@@ -17,12 +18,13 @@ mod skew;
 
 use std::collections::BTreeMap;
 
-pub use answer::{EngineAnswers, Seen, models as engine_models};
+pub use answer::{EngineAnswers, Seen};
 pub use cache::cache_counters;
 pub use calibrate::calibrate;
 pub use client::{ProbeClient, ProbeError};
 pub use host::host_pins;
 pub use machine::{CpuTicks, cpu_ticks, limits};
+pub use models::models;
 pub use power::{free_disk, power};
 pub use queue::drained;
 pub use scrape::metrics_seen;

@@ -10,7 +10,7 @@ use crate::archive::RecordReader;
 use crate::checkup::{Exam, Replica, SeenTarget, Trial, Unanswered};
 use crate::diag::Source;
 use crate::load::Stop;
-use crate::probe::{ProbeClient, ProbeError, engine_models, metrics_seen, skew};
+use crate::probe::{ProbeClient, ProbeError, metrics_seen, models, skew};
 use crate::spec::{self, Answers, OutputLength, Spec};
 use crate::summary::RunEnd;
 
@@ -87,15 +87,15 @@ async fn asked(spec: &Spec, target: &RunningTarget, access: &Access) -> Result<E
 }
 
 async fn replica(client: &ProbeClient) -> Replica {
-    let models = client.get("/v1/models").await;
+    let answer = client.get("/v1/models").await;
     Replica {
         base: client.base().to_owned(),
-        clock: match &models {
+        clock: match &answer {
             Err(ProbeError::Unreachable { .. }) => None,
             _ => skew(client).await,
         },
-        models: models
-            .map(|answer| engine_models(&answer))
+        models: answer
+            .map(|answer| models(&answer))
             .map_err(|error| match error {
                 ProbeError::Unreachable { reason, .. } => Unanswered::Unreachable { reason },
                 ProbeError::Status { status, text, .. } => Unanswered::Status { status, text },
