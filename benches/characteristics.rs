@@ -24,6 +24,7 @@ use std::time::Instant;
 
 use infergate::compare::{Sides, compare};
 use infergate::metric::Cell;
+use infergate::provenance::UnderTest;
 use infergate::session::{RunName, VirtualSitting};
 use infergate::sim::engine::Engine;
 use infergate::sim::{Machine, SimOptions};
@@ -248,7 +249,7 @@ impl<'a> Session<'a> {
                 candidate: &candidate,
                 archive,
             };
-            let judgement = judge(&compare(&sides, gate, &[]), gate);
+            let judgement = judge(&compare(&sides, gate, &UnderTest::NOTHING), gate);
             match judgement.next {
                 NextLook::Repeats(repeats) if repeats > wanted => wanted = repeats,
                 NextLook::Repeats(_) | NextLook::Stop => return (judgement, wanted),

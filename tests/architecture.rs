@@ -71,6 +71,7 @@ const CONFINED: &[(&str, &[&str])] = &[
         ],
     ),
     ("sysinfo", &["probe/host.rs"]),
+    ("nvml_wrapper", &["probe/gpu/nvml.rs"]),
     (
         "jiff",
         &["cli/context.rs", "compare/pairing.rs", "trace/instant.rs"],

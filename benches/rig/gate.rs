@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use infergate::compare::{Sides, compare};
 use infergate::diag::Source;
 use infergate::metric::{Cell, Direction, Kind, Statistic};
+use infergate::provenance::UnderTest;
 use infergate::session::{RunName, VirtualSitting};
 use infergate::sim::{Machine, Profile, SimOptions};
 use infergate::spec::{self, Gate, GateCell, Limit, Spec};
@@ -140,7 +141,7 @@ pub(crate) fn noise(archive: &[Run], gate: &Gate) -> Vec<Noise> {
         candidate: &apart,
         archive,
     };
-    let cells = compare(&sides, gate, &[]).cells;
+    let cells = compare(&sides, gate, &UnderTest::NOTHING).cells;
     cells
         .iter()
         .filter(|cell| cell.limit.is_some_and(Limit::is_relative))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::ident::Digest;
-use crate::provenance::{Hardness, PinPath, Pins};
+use crate::provenance::{Hardness, PinPath, Pins, UnderTest};
 
 /// Format tag of `environment.json`.
 const FORMAT: &str = "infergate.environment/1";
@@ -14,18 +14,20 @@ const FORMAT: &str = "infergate.environment/1";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     format: String,
-    /// Each hard pin that is declared or seen; `None` is unknown.
+    /// Each hard pin whose value is known.
     pub pins: BTreeMap<PinPath, Option<String>>,
 }
 
 impl Environment {
     /// Of a run's pins. What is under test is left out, so that the candidate's environment is the
-    /// baseline's.
-    pub fn of(pins: &Pins, under_test: &[PinPath]) -> Self {
+    /// baseline's. What nobody knows is left out too: a version that knows of more pins, and not their
+    /// values, finds the same environment.
+    pub fn of(pins: &Pins, under_test: &UnderTest) -> Self {
         let pins = pins
             .iter()
-            .filter(|(path, _)| path.hardness() == Hardness::Hard && !under_test.contains(path))
-            .map(|(path, pin)| (*path, pin.value().map(str::to_owned)))
+            .filter(|(path, _)| under_test.hardness(**path) == Hardness::Hard)
+            .filter(|(path, _)| !under_test.contains(**path))
+            .filter_map(|(path, pin)| Some((*path, Some(pin.value()?.to_owned()))))
             .collect();
         Self {
             format: FORMAT.to_owned(),
@@ -106,7 +108,11 @@ mod tests {
 
     #[test]
     fn what_is_under_test_does_not_change_the_environment() {
-        let under_test = PinPath::covered_by("engine.version");
+        let under_test = UnderTest {
+            pins: PinPath::covered_by("engine.version"),
+            strict: false,
+        };
+        let nothing = UnderTest::NOTHING;
         let old = pins(&[
             ("engine.name", "vllm"),
             ("engine.version", "1"),
@@ -122,10 +128,22 @@ mod tests {
             Environment::of(&new, &under_test)
         );
         assert_ne!(
-            Environment::of(&old, &[]).folder(),
-            Environment::of(&new, &[]).folder()
+            Environment::of(&old, &nothing).folder(),
+            Environment::of(&new, &nothing).folder()
         );
-        let (old, new) = (Environment::of(&old, &[]), Environment::of(&new, &[]));
+        let strict = UnderTest {
+            strict: true,
+            ..under_test
+        };
+        assert_ne!(
+            Environment::of(&old, &strict),
+            Environment::of(&new, &strict),
+            "the kernel counts too"
+        );
+        let (old, new) = (
+            Environment::of(&old, &nothing),
+            Environment::of(&new, &nothing),
+        );
         let differences: Vec<_> = old.differences(&new).collect();
         assert_eq!(
             differences,
@@ -141,11 +159,11 @@ mod tests {
                 ("hardware.gpu", "NVIDIA H200 (SXM)/../x"),
                 ("engine.name", "vLLM"),
             ]),
-            &[],
+            &UnderTest::NOTHING,
         );
         assert!(environment.folder().starts_with("nvidia-h200-sxm-x-vllm-"));
         assert!(
-            Environment::of(&Pins::new(), &[])
+            Environment::of(&Pins::new(), &UnderTest::NOTHING)
                 .folder()
                 .starts_with("cpu-engine-")
         );

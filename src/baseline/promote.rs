@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::environment::Environment;
 use super::reference::{FORMAT, NoiseSession, Reference, ReferenceSession, read_reference};
 use crate::archive::{ArchiveError, save_json, save_run, save_text};
-use crate::provenance::PinPath;
+use crate::provenance::UnderTest;
 use crate::sample::OutcomeKind;
 use crate::summary::{Run, RunEnd};
 
@@ -20,7 +20,7 @@ pub struct MeasuredSession<'a> {
     /// Whether a stage's cells are gated: an invalid one forbids the promotion.
     pub is_gated: &'a dyn Fn(&str) -> bool,
     /// Pins that are under test and so make no environment.
-    pub under_test: &'a [PinPath],
+    pub under_test: &'a UnderTest,
     /// Now, RFC 3339.
     pub now: &'a str,
 }

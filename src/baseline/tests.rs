@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::compare::synthetic::run;
+use crate::provenance::UnderTest;
 use crate::summary::Run;
+
+static NOTHING: UnderTest = UnderTest::NOTHING;
 
 fn session(name: &str, runs: u32) -> Vec<Run> {
     (0..runs).map(|minute| run(name, minute)).collect()
@@ -12,7 +15,7 @@ fn measured(runs: &[Run]) -> MeasuredSession<'_> {
     MeasuredSession {
         runs,
         is_gated: &|_| true,
-        under_test: &[],
+        under_test: &NOTHING,
         now: "2026-03-01T00:00:00Z",
     }
 }
@@ -28,7 +31,7 @@ fn noise_is_kept_beside_the_sessions_that_stand_until_it_is_promoted() {
     promote(root.path(), measured(&stands), "a reason").unwrap();
     let folder = keep_noise(root.path(), measured(&noise)).unwrap();
     let name = "demo".parse().unwrap();
-    let environment = Environment::of(&stands[0].pins, &[]);
+    let environment = Environment::of(&stands[0].pins, &UnderTest::NOTHING);
     let read = || load(root.path(), &name, &environment).unwrap();
     assert_eq!(read().folder, folder);
     assert_eq!(ids(&read().sessions), ["stands"]);

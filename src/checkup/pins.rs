@@ -9,7 +9,7 @@ pub fn pins(pins: &Pins) -> Vec<Finding> {
     for (path, pin) in pins {
         match (&pin.declared, &pin.observed) {
             (Some(Declared::Literal(declared)), Observation::Seen { value, source })
-                if pin.contradicts() =>
+                if pin.contradicts(*path) =>
             {
                 found.push(Finding::trouble(
                     Topic::Pins,

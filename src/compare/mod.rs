@@ -17,7 +17,7 @@ pub(crate) mod synthetic;
 mod tests;
 
 use crate::ident::Digest;
-use crate::provenance::PinPath;
+use crate::provenance::UnderTest;
 use crate::spec::{CacheRegime, Gate};
 use crate::summary::{Run, RunEnd};
 
@@ -146,7 +146,7 @@ impl Comparison {
 }
 
 /// Puts both sides side by side: total, whatever the runs hold.
-pub fn compare(sides: &Sides<'_>, gate: &Gate, under_test: &[PinPath]) -> Comparison {
+pub fn compare(sides: &Sides<'_>, gate: &Gate, under_test: &UnderTest) -> Comparison {
     let arranged = pairing::arrange(sides);
     let (pins, mut caveats) = pins::compare(&arranged.baseline, &arranged.candidate, under_test);
     caveats.splice(0..0, arranged.caveats.iter().cloned());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::provenance::{Hardness, Pin, PinPath, Pins};
+use crate::provenance::{Hardness, Pin, PinPath, Pins, UnderTest};
 use crate::summary::Run;
 
 /// A pin that both sides do not share.
@@ -30,7 +30,7 @@ pub struct PinDifference {
 pub(super) fn compare(
     baseline: &[&Run],
     candidate: &[&Run],
-    under_test: &[PinPath],
+    under_test: &UnderTest,
 ) -> (Vec<PinDifference>, Vec<String>) {
     if baseline.is_empty() || candidate.is_empty() {
         return (Vec::new(), Vec::new());
@@ -43,17 +43,17 @@ pub(super) fn compare(
     let (mut differences, mut unknown) = (Vec::new(), Vec::new());
     for pin in paths {
         let (base, head) = (Seen::of(baseline, pin), Seen::of(candidate, pin));
-        let hard = pin.hardness() == Hardness::Hard;
+        let hard = under_test.hardness(pin) == Hardness::Hard;
         if base.is_unknown() && head.is_unknown() {
             if hard {
-                unknown.push(pin.as_str());
+                unknown.push(pin);
             }
             continue;
         }
-        if base == head && !base.is_mixed() {
+        if base.is_same(&head, pin) {
             continue;
         }
-        let under_test = under_test.contains(&pin);
+        let under_test = under_test.contains(pin);
         differences.push(PinDifference {
             pin,
             // Several values on one side are a fault even of a pin under test.
@@ -66,8 +66,8 @@ pub(super) fn compare(
     let mut caveats = Vec::new();
     if !unknown.is_empty() {
         caveats.push(format!(
-            "unknown on both sides, so they may differ: {}",
-            unknown.join(", ")
+            "unknown on both sides, so they may differ (declare under `pins` what you know): {}",
+            by_group(&unknown).join(", ")
         ));
     }
     let tested: Vec<&str> = differences
@@ -82,6 +82,24 @@ pub(super) fn compare(
         ));
     }
     (differences, caveats)
+}
+
+/// Pins by name, but for a group of which no hard pin is missing: that goes by its own.
+fn by_group(pins: &[PinPath]) -> Vec<&'static str> {
+    let mut names: Vec<&'static str> = Vec::new();
+    for pin in pins {
+        let mut siblings = PinPath::all()
+            .filter(|other| other.group() == pin.group() && other.hardness() == Hardness::Hard);
+        let name = if siblings.all(|sibling| pins.contains(&sibling)) {
+            pin.group()
+        } else {
+            pin.as_str()
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// The hard pins of one side that are not what they were before, whether under test or not: runs of
@@ -113,6 +131,18 @@ impl Seen {
 
     fn is_unknown(&self) -> bool {
         self.0.iter().all(Option::is_none)
+    }
+
+    /// Whether each side has one value and both the same, but for its spelling.
+    fn is_same(&self, other: &Self, pin: PinPath) -> bool {
+        let one = |seen: &Self| match seen.0.iter().collect::<Vec<_>>()[..] {
+            [Some(value)] => Some(value.clone()),
+            _ => None,
+        };
+        match (one(self), one(other)) {
+            (Some(ours), Some(theirs)) => pin.same(&ours, &theirs),
+            _ => false,
+        }
     }
 
     fn is_mixed(&self) -> bool {

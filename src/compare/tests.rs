@@ -2,7 +2,7 @@ use std::slice::from_ref;
 
 use super::synthetic::{Pairs, archive, gate, run, stage, worse_by};
 use super::*;
-use crate::provenance::{Observation, Pin, Why};
+use crate::provenance::{Observation, Pin, PinPath, UnderTest, Why};
 use crate::summary::{InvalidReason, RunEnd, Side};
 
 fn pin(run: &mut Run, path: &str, value: Option<&str>) {
@@ -26,10 +26,13 @@ fn of(baseline: &[Run], candidate: &[Run], under_test: &[&str]) -> Comparison {
         candidate,
         archive: &[],
     };
-    let under_test: Vec<PinPath> = under_test
-        .iter()
-        .map(|path| path.parse().unwrap())
-        .collect();
+    let under_test = UnderTest {
+        pins: under_test
+            .iter()
+            .map(|path| path.parse().unwrap())
+            .collect(),
+        strict: false,
+    };
     compare(&sides, &gate(&[("ttft.p95", worse_by(0.1))]), &under_test)
 }
 
@@ -54,6 +57,48 @@ fn a_soft_pin_is_named_and_does_not_block() {
     let got = of(&[a], &[b], &[]);
     assert!(got.is_comparable());
     assert_eq!(got.pins.len(), 1);
+}
+
+#[test]
+fn under_strict_pins_a_soft_one_blocks() {
+    let (mut a, mut b) = (run("x", 1), run("y", 2));
+    pin(&mut a, "hardware.driver", Some("1"));
+    pin(&mut b, "hardware.driver", Some("2"));
+    let (a, b) = ([a], [b]);
+    let sides = Sides {
+        baseline: &a,
+        candidate: &b,
+        archive: &[],
+    };
+    let strict = UnderTest {
+        strict: true,
+        ..UnderTest::NOTHING
+    };
+    let got = compare(&sides, &gate(&[("ttft.p95", worse_by(0.1))]), &strict);
+    assert!(!got.is_comparable());
+}
+
+#[test]
+fn another_spelling_is_no_difference() {
+    let (mut a, mut b) = (run("x", 1), run("y", 2));
+    pin(&mut a, "precision.weights", Some("fp8"));
+    pin(&mut b, "precision.weights", Some("FP8"));
+    assert_eq!(of(&[a], &[b], &[]).pins, []);
+}
+
+#[test]
+fn a_group_of_which_nothing_is_known_is_named_as_one() {
+    let (mut a, mut b) = (run("x", 1), run("y", 2));
+    for path in PinPath::covered_by("parallel") {
+        pin(&mut a, path.as_str(), None);
+    }
+    pin(&mut b, "limits.block_size", None);
+    pin(&mut b, "host.kernel", None);
+    let got = of(&[a], &[b], &[]);
+    assert_eq!(
+        got.caveats[0],
+        "unknown on both sides, so they may differ (declare under `pins` what you know): limits.block_size, parallel"
+    );
 }
 
 #[test]
@@ -203,7 +248,11 @@ fn noise_sessions_show_the_noise_of_stored_ones_and_stand_for_nothing() {
         candidate: &head,
         archive: &noise,
     };
-    let got = compare(&sides, &gate(&[("ttft.p95", worse_by(0.1))]), &[]);
+    let got = compare(
+        &sides,
+        &gate(&[("ttft.p95", worse_by(0.1))]),
+        &UnderTest::NOTHING,
+    );
     assert_eq!((got.arrangement, got.sessions), (Arrangement::Stored, 4));
     let cell = &got.cells[0];
     assert_eq!((cell.sessions.len(), cell.noise.len()), (4, 6));
@@ -314,7 +363,11 @@ fn sides_of_the_archive_other_than_the_baseline_say_nothing_of_noise() {
         candidate: &pairs.candidate,
         archive: &archived,
     };
-    let got = compare(&sides, &gate(&[("ttft.p95", worse_by(0.1))]), &[]);
+    let got = compare(
+        &sides,
+        &gate(&[("ttft.p95", worse_by(0.1))]),
+        &UnderTest::NOTHING,
+    );
     let lengths: Vec<usize> = got.cells[0].sessions.iter().map(Vec::len).collect();
     assert_eq!(lengths, [2, 1, 1]);
 }

@@ -176,12 +176,19 @@ impl Stage {
         parts
     }
 
-    /// Whether the client's own loop woke late enough to show in what it timed.
+    /// Whether the client sent or woke late enough to show in what it timed: by most of what the first
+    /// token came later, or so that it can't see one token after another any more.
     fn client_is_late(&self) -> bool {
+        let of = |signal| self.moved.get(&signal);
+        let ttft = of(Signal::Ttft).map_or(0.0, Moved::difference);
+        let gap = of(Signal::ItlMedian).map(|gap| gap.baseline);
         [Signal::Lateness, Signal::LoopLag].into_iter().any(|lag| {
-            let late = |moved: &Moved| moved.difference();
-            let ttft = self.moved.get(&Signal::Ttft).map_or(0.0, late);
-            self.up(lag) && ttft > 0.0 && self.moved.get(&lag).map_or(0.0, late) >= MOST * ttft
+            let Some(late) = of(lag).filter(|late| late.up()) else {
+                return false;
+            };
+            let most = ttft > 0.0 && late.difference() >= MOST * ttft;
+            let blind = gap.is_some_and(|gap| late.baseline < gap && gap <= late.candidate);
+            most || blind
         })
     }
 

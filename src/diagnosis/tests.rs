@@ -349,4 +349,25 @@ fn what_the_client_could_not_measure_is_laid_to_it_alone() {
     assert_eq!(told(&|_| {}), []);
     let late = |stage: &mut StageSummary| stage.health.lateness_p99_s = 0.06;
     assert_eq!(told(&late), [Cause::Client], "60 of 80 ms");
+    let blind = |stage: &mut StageSummary| stage.health.loop_lag_p99_s = Some(0.02);
+    assert_eq!(told(&blind), [], "nobody knows the baseline's");
+}
+
+#[test]
+fn a_client_that_wakes_later_than_tokens_come_is_named() {
+    let mut pairs = pairs(|stage, engine| {
+        scale(stage, Metric::Ttft, 1.6);
+        engine.queue = Some(time(0.14));
+        stage.health.loop_lag_p99_s = Some(0.021);
+    });
+    for run in &mut pairs.baseline {
+        run.stages[0].health.loop_lag_p99_s = Some(0.001);
+    }
+    let named = told(&pairs, false);
+    assert_eq!(named[0].cause, Cause::Client);
+    for run in &mut pairs.candidate {
+        run.stages[0].health.loop_lag_p99_s = Some(0.019);
+    }
+    let named = told(&pairs, false);
+    assert_eq!(named[0].cause, Cause::Queueing, "a gap is 20 ms");
 }

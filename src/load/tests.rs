@@ -14,6 +14,7 @@ use server::{Reply, Server};
 use super::*;
 use crate::access::Access;
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
+use crate::provenance::UnderTest;
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{
     Api, Arrival, ArrivalProcess, CacheRegime, Cancel, Class, Extent, Gate, Layer, Length,
@@ -167,7 +168,7 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
         },
         baseline: None,
         pins: BTreeMap::new(),
-        under_test: Vec::new(),
+        under_test: UnderTest::NOTHING,
         request: BTreeMap::new(),
         workload: Workload {
             seed: 7,

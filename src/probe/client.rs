@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::{Certificate, Identity};
 use serde_json::Value;
 
+use super::engine::Reply;
 use crate::access::{Access, causes, is_loopback};
 use crate::spec::HttpVersion;
 
@@ -75,6 +76,9 @@ const fn advice(status: u16) -> &'static str {
 /// Longest answer that is read: far above any model list or chat template.
 const LONGEST: usize = 8 << 20;
 
+/// How long a question on the side may take.
+const BRIEFLY: Duration = Duration::from_secs(5);
+
 /// Asks one target.
 #[derive(Debug, Clone)]
 pub struct ProbeClient {
@@ -131,11 +135,6 @@ impl ProbeClient {
         &self.base
     }
 
-    /// Whether the target runs on this machine.
-    pub fn is_local(&self) -> bool {
-        is_local(&self.base)
-    }
-
     /// Whether anything takes connections there, whatever it answers.
     pub async fn is_listening(&self) -> bool {
         let ask = self.http.get(&self.base).timeout(Duration::from_secs(6));
@@ -182,7 +181,7 @@ impl ProbeClient {
     /// The answer to a GET as text, such as metrics.
     pub async fn text(&self, path: &str) -> Result<String, ProbeError> {
         let body = self
-            .body(path, self.http.get(format!("{}{path}", self.base)))
+            .send(path, self.http.get(format!("{}{path}", self.base)))
             .await?;
         Ok(String::from_utf8_lossy(&body).into_owned())
     }
@@ -194,6 +193,45 @@ impl ProbeClient {
             self.http.post(format!("{}{path}", self.base)).json(body),
         )
         .await
+    }
+
+    /// What becomes of a question that is asked on the side, by GET or with JSON by POST: a silent path
+    /// costs some seconds, not a whole time-out.
+    pub(super) async fn ask_briefly(&self, path: &str, body: Option<&Value>) -> Reply {
+        let url = format!("{}{path}", self.base);
+        let request = match body {
+            None => self.http.get(url),
+            Some(body) => self.http.post(url).json(body),
+        };
+        let answer = self.send(path, request);
+        match tokio::time::timeout(BRIEFLY, answer).await {
+            Ok(Ok(body)) => Reply::Body(String::from_utf8_lossy(&body).into_owned()),
+            Ok(Err(ProbeError::Unreachable { .. })) | Err(_) => Reply::Silent,
+            Ok(Err(_)) => Reply::Refused,
+        }
+    }
+
+    /// Those of these headers that an answer has, whatever else it says.
+    pub(super) async fn headers(
+        &self,
+        path: &str,
+        names: &[&'static str],
+    ) -> Vec<(&'static str, String)> {
+        let request = self.authorized(self.http.get(format!("{}{path}", self.base)));
+        let Ok(Ok(answer)) = tokio::time::timeout(BRIEFLY, request.send()).await else {
+            return Vec::new();
+        };
+        let value = |name: &'static str| {
+            let value = answer.headers().get(name)?.to_str().ok()?;
+            Some((name, value.to_owned()))
+        };
+        names.iter().copied().filter_map(value).collect()
+    }
+
+    /// The host and port of the base URL.
+    pub(super) fn place(&self) -> Option<(String, u16)> {
+        let url = reqwest::Url::parse(&self.base).ok()?;
+        Some((url.host_str()?.to_owned(), url.port_or_known_default()?))
     }
 
     fn authorized(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
@@ -215,13 +253,13 @@ impl ProbeClient {
     }
 
     async fn ask(&self, path: &str, request: reqwest::RequestBuilder) -> Result<Value, ProbeError> {
-        let body = self.body(path, request).await?;
+        let body = self.send(path, request).await?;
         serde_json::from_slice(&body).map_err(|_| ProbeError::NotJson {
             path: path.to_owned(),
         })
     }
 
-    async fn body(
+    async fn send(
         &self,
         path: &str,
         request: reqwest::RequestBuilder,

@@ -4,42 +4,59 @@
 //! leaves its pins unknown with a reason and never stops a run. Only a target that cannot be
 //! reached at all, or that answers no model, does.
 
-mod answer;
 mod cache;
 mod calibrate;
 mod client;
+pub mod engine;
+pub mod gpu;
 mod host;
 mod machine;
 mod models;
+mod network;
 mod power;
 mod queue;
 mod scrape;
+mod seen;
 mod skew;
 
 use std::collections::BTreeMap;
 
-pub use answer::{EngineAnswers, Seen};
 pub use cache::cache_counters;
 pub use calibrate::calibrate;
 pub use client::{ProbeClient, ProbeError};
-pub use host::host_pins;
 pub use machine::{CpuTicks, cpu_ticks, limits};
 pub use models::models;
 pub use power::{free_disk, power};
 pub use queue::drained;
 pub use scrape::metrics_seen;
+pub use seen::Seen;
 pub use skew::skew;
 
-use crate::provenance::{Observation, Pin, PinPath, Pins, Why};
-use crate::spec::{Answers, Spec};
+use engine::{Answers, Reply, Source};
+use gpu::Visible;
+use network::Location;
+
+use crate::provenance::{Declared, Observation, Pin, PinPath, Pins, Why};
+use crate::spec::{Answers as Delivery, Spec};
 
 /// What was seen of a target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observed {
     /// The name to put into requests.
     pub model: String,
-    /// Pins, declared ones included.
+    /// Every pin, with what the spec declares of it.
     pub pins: Pins,
+}
+
+/// How a target came to run, which decides what of this machine is its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Somebody started it.
+    Elsewhere,
+    /// It is the embedded engine, which needs no GPU.
+    Embedded,
+    /// It was launched for the measurement, with these GPUs, and shares our container.
+    Launched(Visible),
 }
 
 /// Asks the target what it is and merges that with what the spec declares.
@@ -47,9 +64,19 @@ pub struct Observed {
 /// # Errors
 ///
 /// [`ProbeError`] where the target does not answer, or names no model and the spec neither.
-pub async fn observe(client: &ProbeClient, spec: &Spec) -> Result<Observed, ProbeError> {
-    let models = client.get("/v1/models").await;
-    let models = match models {
+pub async fn observe(
+    client: &ProbeClient,
+    spec: &Spec,
+    origin: &Origin,
+) -> Result<Observed, ProbeError> {
+    let (models, mut answers, gateway, location) = tokio::join!(
+        client.text(Source::Models.path()),
+        ask(client),
+        network::gateway(client),
+        network::location(client),
+    );
+    match models {
+        Ok(body) => answers.add(Source::Models, Reply::Body(body)),
         // Where nothing answers, or the key is wrong, load would only fail again and again.
         Err(
             error @ (ProbeError::Unreachable { .. }
@@ -59,81 +86,133 @@ pub async fn observe(client: &ProbeClient, spec: &Spec) -> Result<Observed, Prob
         ) => return Err(error),
         // Without a name in the spec this answer was needed.
         Err(error) if spec.target.model.is_none() => return Err(error),
-        other => other.ok(),
-    };
-    let answers = EngineAnswers {
-        models,
-        version: client.get("/version").await.ok(),
-        props: client.get("/props").await.ok(),
-    };
+        Err(_) => {}
+    }
     let model = match (&spec.target.model, answers.first_model()) {
         (Some(model), _) => model.clone(),
         (None, Some(model)) => model,
-        (None, None) => {
-            return Err(ProbeError::NoModel {
-                base: client.base().to_owned(),
-            });
-        }
+        (None, None) => return Err(no_model(client, &answers)),
     };
-    let mut seen = answers.pins(&model);
-    if client.is_local() {
-        seen.extend(host_pins());
+    if answers.is_ollama() {
+        let asked = serde_json::json!({"model": &model});
+        let reply = client.ask_briefly(Source::OllamaModel.path(), Some(&asked));
+        answers.add(Source::OllamaModel, reply.await);
     }
-    seen.extend(spec_pins(spec));
-    Ok(Observed {
-        model,
-        pins: merge(spec, &seen),
-    })
+    let mut pins = engine::read(&answers, &model);
+    let mut see = |seen: Vec<Seen>| pins.extend(seen.into_iter().map(observation));
+    see(spec_pins(spec));
+    see(network::pins(location, gateway));
+    see(host::client_pins());
+    if matches!(location, None | Some(Location::Remote)) {
+        leave(&mut pins, &["hardware", "host"], &Why::Remote);
+    } else {
+        see(host::pins(origin));
+        match graphics(origin).await {
+            Ok(seen) => see(seen),
+            Err(why) => leave(&mut pins, &["hardware"], &Why::Because(why)),
+        }
+    }
+    for pin in PinPath::all() {
+        pins.entry(pin)
+            .or_insert(Observation::Unknown(Why::NotReported));
+    }
+    let pins = declare(spec, &model, pins);
+    Ok(Observed { model, pins })
+}
+
+/// Nothing names a model.
+fn no_model(client: &ProbeClient, answers: &Answers) -> ProbeError {
+    if answers.has_models() {
+        ProbeError::NoModel {
+            base: client.base().to_owned(),
+        }
+    } else {
+        ProbeError::NotJson {
+            path: Source::Models.path().to_owned(),
+        }
+    }
+}
+
+/// Asks for all that engines tell about themselves, at once.
+async fn ask(client: &ProbeClient) -> Answers {
+    let mut asked = tokio::task::JoinSet::new();
+    for source in Source::ASKED {
+        let client = client.clone();
+        asked.spawn(async move {
+            let path = format!("{}{}", source.path(), source.query());
+            (source, client.ask_briefly(&path, None).await)
+        });
+    }
+    let mut answers = Answers::default();
+    while let Some(reply) = asked.join_next().await {
+        if let Ok((source, reply)) = reply {
+            answers.add(source, reply);
+        }
+    }
+    answers
+}
+
+/// The pins of this machine's GPUs, or why there are none.
+async fn graphics(origin: &Origin) -> Result<Vec<Seen>, String> {
+    let visible = match origin {
+        Origin::Embedded => return Err("the embedded engine runs on no GPU".to_owned()),
+        Origin::Elsewhere => &Visible::from_environment(),
+        Origin::Launched(visible) => visible,
+    };
+    let looked = gpu::look(visible).await;
+    looked
+        .map(|look| look.pins())
+        .map_err(|error| error.to_string())
+}
+
+fn observation(seen: Seen) -> (PinPath, Observation) {
+    let Seen { pin, value, source } = seen;
+    (pin, Observation::Seen { value, source })
+}
+
+/// Says why pins of these groups are not known, of those that are not.
+fn leave(pins: &mut BTreeMap<PinPath, Observation>, groups: &[&str], why: &Why) {
+    for pin in PinPath::all().filter(|pin| groups.contains(&pin.group())) {
+        pins.entry(pin)
+            .or_insert_with(|| Observation::Unknown(why.clone()));
+    }
 }
 
 /// Pins that follow from the spec itself.
 fn spec_pins(spec: &Spec) -> Vec<Seen> {
-    let sampling = serde_json::to_string(&spec.request).unwrap_or_default();
+    let mut sampling = spec.request.clone();
+    let stop = sampling.remove("stop");
+    let layer = serde_json::to_value(spec.target.layer).ok();
+    let layer = layer.and_then(|layer| layer.as_str().map(str::to_owned));
     [
         ("request.api", spec.target.api.name().to_owned()),
         (
             "request.streaming",
-            (spec.target.connection.answers == Answers::Streamed).to_string(),
+            (spec.target.connection.answers == Delivery::Streamed).to_string(),
         ),
-        ("request.sampling", sampling),
         (
-            "layer",
-            serde_json::to_value(spec.target.layer)
-                .ok()
-                .and_then(|layer| layer.as_str().map(str::to_owned))
-                .unwrap_or_default(),
+            "request.sampling",
+            serde_json::to_string(&sampling).unwrap_or_default(),
         ),
-        ("client.version", env!("CARGO_PKG_VERSION").to_owned()),
+        (
+            "request.stop",
+            stop.map_or_else(|| "none".to_owned(), |stop| stop.to_string()),
+        ),
+        ("layer", layer.unwrap_or_default()),
     ]
     .into_iter()
     .filter_map(|(path, value)| Seen::new(path, value, "spec"))
     .collect()
 }
 
-/// Declared and seen pins as one map: what is declared and not seen is unknown with a reason.
-fn merge(spec: &Spec, seen: &[Seen]) -> Pins {
-    let mut pins: BTreeMap<PinPath, Pin> = seen
-        .iter()
-        .map(|seen| {
-            let observed = Observation::Seen {
-                value: seen.value.clone(),
-                source: seen.source.to_owned(),
-            };
-            (
-                seen.pin,
-                Pin {
-                    declared: None,
-                    observed,
-                },
-            )
-        })
-        .collect();
-    for (path, declared) in &spec.pins {
-        let pin = pins.entry(*path).or_insert(Pin {
-            declared: None,
-            observed: Observation::Unknown(Why::NotReported),
+/// Puts what the spec declares beside what was seen.
+fn declare(spec: &Spec, model: &str, observed: BTreeMap<PinPath, Observation>) -> Pins {
+    let pins = observed.into_iter().map(|(path, observed)| {
+        let declared = spec.pins.get(&path).map(|declared| match declared {
+            Declared::Same => Declared::Literal(model.to_owned()),
+            other => other.clone(),
         });
-        pin.declared = Some(declared.clone());
-    }
-    pins
+        (path, Pin { declared, observed })
+    });
+    pins.collect()
 }

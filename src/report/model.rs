@@ -210,6 +210,8 @@ pub struct RunModel {
     pub setup: Text,
     /// When, how long, where, by what.
     pub facts: Vec<Text>,
+    /// What was measured and on what: values by group, then what is unknown by reason.
+    pub provenance: Vec<Text>,
     /// The stages, in order.
     pub stages: Vec<StageView>,
     /// Steps of sweeps that were not run, and why.

@@ -35,6 +35,7 @@ pub fn build(run: &Run) -> RunModel {
         tone,
         setup: setup::line(&run.pins),
         facts: facts(run),
+        provenance: [setup::known(&run.pins), setup::unknown(&run.pins)].concat(),
         stages,
         skipped: run.skipped.iter().map(conditions::skipped).collect(),
         pins: run

@@ -120,9 +120,11 @@ pub fn run(model: &RunModel) -> Vec<Line> {
             out.item(Tone::Unsure, text);
         }
     }
-    if !model.notes.is_empty() {
-        out.gap();
-        for text in &model.notes {
+    for lines in [&model.notes, &model.provenance] {
+        if !lines.is_empty() {
+            out.gap();
+        }
+        for text in lines {
             out.item(Tone::Faint, text);
         }
     }

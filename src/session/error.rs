@@ -67,7 +67,7 @@ fn list(differences: &[(PinPath, String, String)]) -> String {
 pub(super) fn refuse_contradictions(pins: &Pins) -> Result<(), MeasureError> {
     let differences: Vec<_> = pins
         .iter()
-        .filter(|(_, pin)| pin.contradicts())
+        .filter(|(path, pin)| pin.contradicts(**path))
         .filter_map(|(path, pin)| match (&pin.declared, &pin.observed) {
             (Some(Declared::Literal(declared)), Observation::Seen { value, .. }) => {
                 Some((*path, declared.clone(), value.clone()))

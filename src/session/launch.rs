@@ -15,6 +15,7 @@ use super::target::TargetError;
 use crate::access::Access;
 use crate::load::Stop;
 use crate::probe::ProbeClient;
+use crate::probe::gpu::{self, Visible};
 use crate::spec::{Launch, Word};
 
 /// Between two questions whether an engine is up: at first, and at most.
@@ -200,6 +201,12 @@ impl Launched {
             format!("its log ends: {}", tail.join(" | "))
         };
         Some(format!("the launched engine ended ({how}); {said}"))
+    }
+
+    /// The GPUs that it may use: by its own variable, else by ours.
+    pub(super) fn visible_gpus(&self) -> Visible {
+        let own = self.launch.env.get(gpu::VARIABLE);
+        own.map_or_else(Visible::from_environment, |word| Visible::of(word.expose()))
     }
 
     /// The command, as far as it may be shown.

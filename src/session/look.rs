@@ -110,7 +110,7 @@ async fn replica(client: &ProbeClient) -> Replica {
 async fn seen(spec: &Spec, target: &RunningTarget, access: &Access) -> Result<SeenTarget, String> {
     let replicas = Replicas::new(target.bases(), access).map_err(|error| error.to_string())?;
     let mut observed = replicas
-        .observe(spec)
+        .observe(spec, &target.origin())
         .await
         .map_err(|error| error.to_string())?;
     target.complete(&mut observed.pins);

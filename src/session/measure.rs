@@ -135,8 +135,9 @@ impl Sitting {
         replicas: &Replicas,
         mut stop: Stop,
     ) -> Result<(Observed, RunEnd), MeasureError> {
+        let origin = target.origin();
         let answer = tokio::select! {
-            answer = replicas.observe(&self.spec) => Some(answer),
+            answer = replicas.observe(&self.spec, &origin) => Some(answer),
             () = stop.pressed() => None,
         };
         let identity = target.identity();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::error::MeasureError;
 use crate::access::Access;
-use crate::probe::{Observed, ProbeClient, ProbeError, cache_counters, drained, observe};
+use crate::probe::{Observed, Origin, ProbeClient, ProbeError, cache_counters, drained, observe};
 use crate::provenance::Observation;
 use crate::sample::{CacheTokens, EngineCache, EngineQueue};
 use crate::spec::Spec;
@@ -43,10 +43,14 @@ impl Replicas {
     ///
     /// A replica that does not answer, or that is not what the first one is: its requests would be
     /// figures of something else.
-    pub(super) async fn observe(&self, spec: &Spec) -> Result<Observed, MeasureError> {
-        let observed = observe(&self.first, spec).await?;
+    pub(super) async fn observe(
+        &self,
+        spec: &Spec,
+        origin: &Origin,
+    ) -> Result<Observed, MeasureError> {
+        let observed = observe(&self.first, spec, origin).await?;
         for other in &self.others {
-            let seen = observe(other, spec).await?;
+            let seen = observe(other, spec, origin).await?;
             for (path, pin) in &observed.pins {
                 let theirs = seen.pins.get(path).map(|pin| &pin.observed);
                 if let (

@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 
 use super::launch::{Launched, Launchpad};
 use crate::load::Stop;
-use crate::probe::ProbeError;
+use crate::probe::{Origin, ProbeError};
 use crate::provenance::{Declared, Observation, Pin, Pins, Why};
 use crate::spec::TargetPlace;
 
@@ -222,6 +222,15 @@ impl RunningTarget {
         match &self.engine {
             Engine::Launched(launched) => format!("{} {}", self.bases.join(" "), launched.shown()),
             Engine::Elsewhere | Engine::Embedded(_) => self.bases.join(" "),
+        }
+    }
+
+    /// How it came to run.
+    pub(super) fn origin(&self) -> Origin {
+        match &self.engine {
+            Engine::Elsewhere => Origin::Elsewhere,
+            Engine::Embedded(_) => Origin::Embedded,
+            Engine::Launched(launched) => Origin::Launched(launched.visible_gpus()),
         }
     }
 

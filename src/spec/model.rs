@@ -17,7 +17,7 @@ use super::think::Think;
 use super::trade::Trade;
 use crate::ident::{Digest, Name};
 use crate::metric::Cell;
-use crate::provenance::{Declared, PinPath};
+use crate::provenance::{Declared, PinPath, UnderTest};
 use crate::stats::moderated::Evidence;
 use crate::unit::Nanos;
 
@@ -35,8 +35,8 @@ pub struct Spec {
     pub baseline: Option<TargetPlace>,
     /// What must hold of it.
     pub pins: DeclaredPins,
-    /// Pins that may differ between baseline and candidate.
-    pub under_test: Vec<PinPath>,
+    /// Pins that may differ between baseline and candidate, and whether all others have to match.
+    pub under_test: UnderTest,
     /// Extra fields of every request's body, such as `temperature`.
     pub request: BTreeMap<String, serde_json::Value>,
     /// What the traffic is.

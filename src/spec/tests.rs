@@ -214,7 +214,8 @@ fn everything_written_is_read() {
         (Api::Completions, Layer::EndToEnd)
     );
     let engine: BTreeSet<PinPath> = PinPath::covered_by("engine").into_iter().collect();
-    assert_eq!(spec.under_test, engine.into_iter().collect::<Vec<_>>());
+    assert_eq!(spec.under_test.pins, engine.into_iter().collect::<Vec<_>>());
+    assert!(spec.under_test.strict);
     assert_eq!(spec.request["stop"], serde_json::json!(["\n\n"]));
     assert_eq!(
         spec.request["chat_template_kwargs"],

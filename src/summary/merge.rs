@@ -163,7 +163,8 @@ fn apart(first: &Run, other: &Run) -> Option<String> {
     }
     let paths = first.pins.keys().chain(other.pins.keys());
     // A client that runs beside the target sees that machine, and others don't.
-    let of_target = paths.filter(|path| !path.as_str().starts_with("host."));
+    let of_target =
+        paths.filter(|path| !["host", "hardware", "network", "client"].contains(&path.group()));
     let mut differing = of_target.filter(|path| {
         let value = |run: &Run| {
             run.pins

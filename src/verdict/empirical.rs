@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{Mode, Verdict, judge, planned_looks};
 use crate::compare::{Sides, compare};
-use crate::provenance::PinPath;
+use crate::provenance::UnderTest;
 use crate::spec::Gate;
 use crate::stats::proportion::wilson;
 use crate::summary::{Run, RunEnd, Side};
@@ -74,7 +74,7 @@ pub enum TooLittle {
 pub fn empirical(
     archive: &[Run],
     gate: &Gate,
-    under_test: &[PinPath],
+    under_test: &UnderTest,
 ) -> Result<Empirical, TooLittle> {
     count(archive, gate, under_test, REPORTS)
 }
@@ -82,7 +82,7 @@ pub fn empirical(
 fn count(
     archive: &[Run],
     gate: &Gate,
-    under_test: &[PinPath],
+    under_test: &UnderTest,
     reports: u32,
 ) -> Result<Empirical, TooLittle> {
     let mut gate = gate.clone();
@@ -203,7 +203,7 @@ mod tests {
             ("ttft.p95", worse_by(tolerance)),
             ("ttft.p50", Limit::AtMost(1e-6)),
         ]);
-        count(&archive(sessions), &gate, &[], 20)
+        count(&archive(sessions), &gate, &UnderTest::NOTHING, 20)
     }
 
     fn calm(sessions: u32) -> Vec<Vec<f64>> {
@@ -256,7 +256,7 @@ mod tests {
         );
         let only_limits = gate(&[("ttft.p95", Limit::AtMost(1.0))]);
         assert_eq!(
-            empirical(&archive(&calm(4)), &only_limits, &[]).unwrap_err(),
+            empirical(&archive(&calm(4)), &only_limits, &UnderTest::NOTHING).unwrap_err(),
             TooLittle::NoTolerance
         );
     }

@@ -18,6 +18,8 @@ mod hostile_servers;
 mod init;
 #[cfg(unix)]
 mod launch;
+#[cfg(unix)]
+mod pins;
 mod proxy;
 #[cfg(unix)]
 mod resume;

@@ -3,6 +3,7 @@
 use crate::compare::synthetic::{Pairs, gate, reference_archive, worse_by};
 use crate::compare::{Sides, compare};
 use crate::metric::Metric;
+use crate::provenance::UnderTest;
 use crate::report::explain::explanation;
 use crate::report::text;
 use crate::spec::Limit;
@@ -26,7 +27,7 @@ fn explained(data: &Pairs, cell: &str, archive: bool) -> Vec<Explanation> {
             Vec::new()
         },
     };
-    let comparison = compare(&sides, &gate, &[]);
+    let comparison = compare(&sides, &gate, &UnderTest::NOTHING);
     let cells = comparison.cells.iter().map(|cell| &cell.cell);
     let wanted = cells.into_iter().find(|c| c.to_string() == cell).unwrap();
     explain(&comparison, &gate, wanted)

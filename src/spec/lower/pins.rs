@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diag::{Diagnostic, suggest};
-use crate::provenance::{Declared, PinPath};
+use crate::provenance::{Declared, PinPath, UnderTest};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields};
 use crate::spec::model::{DeclaredPins, Layer, Target};
@@ -15,26 +15,27 @@ const EXAMPLE: &str = "engine: {name: vllm, version: observed}";
 /// Both halves.
 pub(super) struct Pins {
     pub(super) declared: DeclaredPins,
-    pub(super) under_test: Vec<PinPath>,
+    pub(super) under_test: UnderTest,
 }
 
 pub(super) fn lower(fields: &Fields<'_>, target: Option<&Target>, out: &mut Diagnostics) -> Pins {
     let mut tree = Tree {
         target,
         declared: DeclaredPins::new(),
+        strict: false,
         out,
     };
     if let Some(node) = fields.get("pins", tree.out) {
         tree.walk(node, "");
     }
-    let declared = tree.declared;
-    let under_test = fields
+    let (declared, strict) = (tree.declared, tree.strict);
+    let pins = fields
         .get("under_test", out)
         .map(|node| under_test(node, &declared, out))
         .unwrap_or_default();
     Pins {
         declared,
-        under_test,
+        under_test: UnderTest { pins, strict },
     }
 }
 
@@ -45,13 +46,15 @@ pub(super) fn max_model_len(pins: &DeclaredPins) -> Option<u32> {
         .find(|(path, _)| path.as_str() == "limits.max_model_len")?;
     match declared {
         Declared::Literal(text) => text.parse().ok(),
-        Declared::Observed => None,
+        Declared::Observed | Declared::Same => None,
     }
 }
 
 struct Tree<'t> {
     target: Option<&'t Target>,
     declared: DeclaredPins,
+    /// Whether soft pins have to match too.
+    strict: bool,
     out: &'t mut Diagnostics,
 }
 
@@ -68,7 +71,9 @@ impl Tree<'_> {
                 format!("{prefix}.{}", entry.key)
             };
             if path == "strict" {
-                fields::not_yet(&entry.key_span, "`strict` in `pins`", self.out);
+                let what = "`strict` in `pins`";
+                self.strict = values::boolean(&entry.value, what, "strict: true", self.out)
+                    .unwrap_or_default();
                 continue;
             }
             let pins = PinPath::covered_by(&path);
@@ -99,20 +104,18 @@ impl Tree<'_> {
             // What is wrong with a target that could not be read is said there.
             ("observed", _) | ("same", None) => Declared::Observed,
             ("same", Some(target)) => {
-                match &target.model {
-                    Some(model) if pin.as_str().starts_with("model.") => {
-                        Declared::Literal(model.clone())
-                    }
-                    _ => {
-                        self.out.error(
+                if pin.group() != "model" {
+                    self.out.error(
                         "spec::contradiction",
                         &entry.value.span,
-                        format!("`same` means the name in `target.model`, which `{pin}` cannot take"),
-                        "give `target.model`, use `same` below `model` only, or write `observed`",
+                        format!("`same` means what the model is called, which `{pin}` cannot be"),
+                        "use `same` below `model` only, or write `observed`",
                     );
-                        return;
-                    }
+                    return;
                 }
+                // Without a name here it is the one that the target gives.
+                let model = target.model.clone();
+                model.map_or(Declared::Same, Declared::Literal)
             }
             _ => Declared::Literal(text),
         };

@@ -7,6 +7,7 @@ use crate::compare::synthetic::{
     Pairs, REQUESTS, archive, fail, gate, reference_archive, run, worse_by,
 };
 use crate::compare::{Sides, compare};
+use crate::provenance::UnderTest;
 use crate::spec::Repeats;
 use crate::stats::tests::close;
 use crate::summary::Run;
@@ -227,7 +228,7 @@ proptest! {
             candidate: &pairs.candidate,
             archive: &past,
         };
-        let judgement = judge(&compare(&sides, &gate, &[]), &gate);
+        let judgement = judge(&compare(&sides, &gate, &UnderTest::NOTHING), &gate);
         let demoted = judgement.findings[0].state == CellState::NotResolvable;
         prop_assert_eq!(foreseen.resolvable, Some(!demoted));
         let accepted = forecast(archive, &gate).cells.remove(0);

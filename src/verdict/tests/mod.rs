@@ -12,6 +12,7 @@ use crate::compare::synthetic::{Pairs, archive, gate, reference_archive, run, se
 use crate::compare::{Sides, compare};
 use crate::exit::Exit;
 use crate::metric::Metric;
+use crate::provenance::UnderTest;
 use crate::spec::Limit;
 use crate::stats::tests::close;
 use crate::summary::Run;
@@ -31,7 +32,7 @@ fn of(baseline: &[Run], candidate: &[Run], archive: &[Run], gate: &Gate) -> Judg
         candidate,
         archive,
     };
-    judge(&compare(&sides, gate, &[]), gate)
+    judge(&compare(&sides, gate, &UnderTest::NOTHING), gate)
 }
 
 fn pairs(pairs: &Pairs, gate: &Gate) -> Judgement {

@@ -6,6 +6,7 @@ mod states;
 use super::*;
 use crate::compare::compare;
 use crate::compare::synthetic::{cell, fail};
+use crate::provenance::UnderTest;
 use crate::sample::OutcomeKind;
 use crate::stats::proportion::{Share, score_test};
 use crate::stats::quantile::quantile;
@@ -17,7 +18,12 @@ fn explained(data: &Pairs, archive: &[Run], gate: &Gate, metric: &str) -> Explan
         candidate: &data.candidate,
         archive,
     };
-    explain(&compare(&sides, gate, &[]), gate, &cell(metric)).remove(0)
+    explain(
+        &compare(&sides, gate, &UnderTest::NOTHING),
+        gate,
+        &cell(metric),
+    )
+    .remove(0)
 }
 
 fn without_archive(data: &Pairs, gate: &Gate) -> Judgement {

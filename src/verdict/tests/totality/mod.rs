@@ -10,6 +10,7 @@ use super::*;
 use crate::compare::compare;
 use crate::compare::synthetic::cell;
 use crate::diagnosis::{Diagnosis, diagnose};
+use crate::provenance::UnderTest;
 use crate::report;
 use crate::sample::OutcomeKind;
 use crate::spec::Trade;
@@ -189,7 +190,7 @@ impl Case {
         let told = diagnose(&sides, &judged.complaints(), judged.shift.is_some());
         let json = serde_json::to_string(&told).unwrap();
         assert_eq!(serde_json::from_str::<Vec<Diagnosis>>(&json).unwrap(), told);
-        let comparison = compare(&sides, &self.gate, &[]);
+        let comparison = compare(&sides, &self.gate, &UnderTest::NOTHING);
         for finding in &judged.findings {
             for explained in explain(&comparison, &self.gate, &finding.cell) {
                 assert!(!report::explain::explanation(&explained).is_empty());

@@ -1,6 +1,5 @@
-//! Pins: what was measured and on what, each declared, observed, or unknown with a reason.
+//! Which pins there are, and how much a difference in each matters.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -16,12 +15,14 @@ pub enum Hardness {
     Soft,
 }
 
-/// Every pin there is: its path and how hard it is.
+/// Every pin there is: its path and how hard it is. Hard is what somebody chose and what changes
+/// figures by more than noise; soft is what moves by itself, or hardly matters.
 const KNOWN: &[(&str, Hardness)] = &[
     ("model.name", Hardness::Hard),
     ("model.revision", Hardness::Hard),
     ("model.tokenizer", Hardness::Hard),
     ("model.chat_template", Hardness::Hard),
+    ("model.adapters", Hardness::Hard),
     ("precision.weights", Hardness::Hard),
     ("precision.activations", Hardness::Hard),
     ("precision.kv_cache", Hardness::Hard),
@@ -34,6 +35,7 @@ const KNOWN: &[(&str, Hardness)] = &[
     ("parallel.pp", Hardness::Hard),
     ("parallel.ep", Hardness::Hard),
     ("parallel.dp", Hardness::Hard),
+    ("parallel.role", Hardness::Hard),
     ("hardware.gpu", Hardness::Hard),
     ("hardware.count", Hardness::Hard),
     ("hardware.memory", Hardness::Soft),
@@ -42,22 +44,35 @@ const KNOWN: &[(&str, Hardness)] = &[
     ("hardware.power_limit", Hardness::Hard),
     ("hardware.clocks", Hardness::Soft),
     ("hardware.mig", Hardness::Hard),
+    ("hardware.topology", Hardness::Hard),
     ("limits.max_model_len", Hardness::Hard),
     ("limits.max_num_seqs", Hardness::Hard),
     ("limits.max_num_batched_tokens", Hardness::Hard),
-    ("limits.kv_blocks", Hardness::Hard),
+    ("limits.block_size", Hardness::Hard),
+    // What memory is left for it, which each version and start has a little more or less of.
+    ("limits.kv_blocks", Hardness::Soft),
     ("limits.gpu_memory_utilization", Hardness::Hard),
+    ("scheduler.policy", Hardness::Hard),
+    ("scheduler.chunked_prefill", Hardness::Hard),
     ("cache.prefix", Hardness::Hard),
+    ("speculative.method", Hardness::Hard),
+    ("speculative.model", Hardness::Hard),
+    ("speculative.tokens", Hardness::Hard),
     ("host.cpu", Hardness::Soft),
     ("host.cores", Hardness::Soft),
     ("host.memory", Hardness::Soft),
     ("host.kernel", Hardness::Soft),
     ("host.container", Hardness::Soft),
     ("client.version", Hardness::Soft),
+    ("client.host", Hardness::Soft),
     ("request.api", Hardness::Hard),
     ("request.streaming", Hardness::Hard),
     ("request.sampling", Hardness::Hard),
+    ("request.stop", Hardness::Hard),
     ("layer", Hardness::Hard),
+    ("network.location", Hardness::Hard),
+    // Most keep silent about themselves, so its absence can't be seen.
+    ("network.gateway", Hardness::Soft),
 ];
 
 /// The dotted path of a pin, as in `engine.version`; always one that exists.
@@ -73,6 +88,11 @@ impl PinPath {
     /// The path as text.
     pub const fn as_str(self) -> &'static str {
         self.0
+    }
+
+    /// The part before the first dot: `engine` of `engine.version`, `layer` of `layer`.
+    pub fn group(self) -> &'static str {
+        self.0.split('.').next().unwrap_or(self.0)
     }
 
     /// How much a difference matters.
@@ -135,86 +155,36 @@ impl<'de> Deserialize<'de> for PinPath {
     }
 }
 
-/// Why nobody could see a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Why {
-    /// No source for it was asked: this version has no probe for it.
-    NotProbed,
-    /// The source was asked and did not say.
-    NotReported,
-    /// The source could not be reached.
-    Unreachable,
+/// Which pins may differ between two runs that are compared.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UnderTest {
+    /// Those whose difference is the question, in the order of their paths.
+    pub pins: Vec<PinPath>,
+    /// Whether every other pin has to match, soft ones too.
+    pub strict: bool,
 }
 
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotProbed => "not probed",
-            Self::NotReported => "not reported",
-            Self::Unreachable => "unreachable",
-        })
-    }
-}
+impl UnderTest {
+    /// Nothing may differ but what is soft.
+    pub const NOTHING: Self = Self {
+        pins: Vec::new(),
+        strict: false,
+    };
 
-/// What was seen of a pin.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Observation {
-    /// The value, and where it was seen.
-    Seen {
-        /// The value as text.
-        value: String,
-        /// Where: `/version`, `host`, `spec`.
-        source: String,
-    },
-    /// Nothing, and why.
-    Unknown(Why),
-}
-
-/// What the spec says of a pin.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Declared {
-    /// Must be seen; unknown is a caveat.
-    Observed,
-    /// Must have this value.
-    Literal(String),
-}
-
-/// One pin of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pin {
-    /// What the spec says, if it says anything.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub declared: Option<Declared>,
-    /// What was seen.
-    pub observed: Observation,
-}
-
-impl Pin {
-    /// The value that stands for this pin: seen first, else declared.
-    pub fn value(&self) -> Option<&str> {
-        match (&self.observed, &self.declared) {
-            (Observation::Seen { value, .. }, _)
-            | (Observation::Unknown(_), Some(Declared::Literal(value))) => Some(value),
-            (Observation::Unknown(_), _) => None,
-        }
+    /// Whether a pin's difference is the question.
+    pub fn contains(&self, pin: PinPath) -> bool {
+        self.pins.contains(&pin)
     }
 
-    /// Whether the spec says one value and the target another: the run must not start.
-    pub fn contradicts(&self) -> bool {
-        match (&self.observed, &self.declared) {
-            (Observation::Seen { value, .. }, Some(Declared::Literal(declared))) => {
-                value != declared
-            }
-            _ => false,
+    /// How much a difference in a pin matters where it is not under test.
+    pub fn hardness(&self, pin: PinPath) -> Hardness {
+        if self.strict {
+            Hardness::Hard
+        } else {
+            pin.hardness()
         }
     }
 }
-
-/// All pins of a run that are declared or seen.
-pub type Pins = BTreeMap<PinPath, Pin>;
 
 #[cfg(test)]
 mod tests {
@@ -229,15 +199,17 @@ mod tests {
     }
 
     #[test]
-    fn a_seen_value_wins_and_a_contradiction_shows() {
-        let pin = Pin {
-            declared: Some(Declared::Literal("0.11".to_owned())),
-            observed: Observation::Seen {
-                value: "0.12".to_owned(),
-                source: "/version".to_owned(),
-            },
-        };
-        assert_eq!(pin.value(), Some("0.12"));
-        assert!(pin.contradicts());
+    fn strict_makes_soft_pins_hard() {
+        let driver: PinPath = "hardware.driver".parse().unwrap();
+        let mut under_test = UnderTest::default();
+        assert_eq!(under_test.hardness(driver), Hardness::Soft);
+        under_test.strict = true;
+        assert_eq!(under_test.hardness(driver), Hardness::Hard);
+    }
+
+    #[test]
+    fn each_pin_stands_once() {
+        let paths: std::collections::BTreeSet<PinPath> = PinPath::all().collect();
+        assert_eq!(paths.len(), KNOWN.len());
     }
 }
