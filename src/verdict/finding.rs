@@ -17,7 +17,7 @@ const IMPLAUSIBLE_ALPHA: f64 = 0.01;
 /// Halving or doubling is too good to be true.
 const IMPLAUSIBLE_CHANGE: f64 = std::f64::consts::LN_2;
 /// Days after which an archive is too old to convict or acquit.
-const ARCHIVE_DAYS: f64 = 14.0;
+pub const ARCHIVE_DAYS: f64 = 14.0;
 
 /// What all findings share.
 pub(super) struct Context<'a> {
