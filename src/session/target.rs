@@ -252,9 +252,10 @@ impl RunningTarget {
         let Engine::Launched(launched) = &self.engine else {
             return;
         };
-        see(pins, "engine.args", launched.shown());
+        see(pins, "engine.args", launched.shown(), false);
         if let Some(image) = launched.image() {
-            see(pins, "host.container", image.to_owned());
+            // What the probe sees is the container that infergate itself runs in.
+            see(pins, "host.container", image.to_owned(), true);
         }
     }
 
@@ -287,8 +288,9 @@ impl RunningTarget {
     }
 }
 
-/// Fills a pin that nobody has seen or declared.
-fn see(pins: &mut Pins, path: &str, value: String) {
+/// Fills a pin that the spec does not declare: where nobody has seen it, or `rather` than what was
+/// seen.
+fn see(pins: &mut Pins, path: &str, value: String, rather: bool) {
     let Ok(path) = path.parse() else {
         return;
     };
@@ -297,7 +299,7 @@ fn see(pins: &mut Pins, path: &str, value: String) {
         observed: Observation::Unknown(Why::NotReported),
     });
     let declared = matches!(pin.declared, Some(Declared::Literal(_)));
-    if matches!(pin.observed, Observation::Unknown(_)) && !declared {
+    if (rather || matches!(pin.observed, Observation::Unknown(_))) && !declared {
         pin.observed = Observation::Seen {
             value,
             source: "launch".to_owned(),

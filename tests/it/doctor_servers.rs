@@ -234,7 +234,7 @@ fn what_is_wrong_with_a_server_is_named() {
             Fault::StrangeMetrics,
             "note",
             "metrics",
-            "no name of an engine that is known",
+            "none of its metrics is one of vLLM's",
         ),
         (
             Fault::Closes,
@@ -282,6 +282,7 @@ fn a_healthy_engine_is_told_in_a_line_each() {
         (r"127\.0\.0\.1:\d+", "HERE"),
         (r"planned tokens have \d+", "planned tokens have N"),
         (r"\d+ of \d+ were seen", "all were seen"),
+        (r"[\d.]+ [µm]s", "N"),
     ]}, {
         insta::assert_snapshot!(lines.join("\n"));
     });

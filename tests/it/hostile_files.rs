@@ -94,14 +94,18 @@ fn places(value: &Value, at: &str, found: &mut Vec<String>) {
 
 fn remove(value: &mut Value, place: &str) {
     let (parent, key) = place.rsplit_once('/').unwrap();
-    match value.pointer_mut(parent).unwrap() {
-        Value::Object(map) => {
+    // Not every run has all that another has.
+    match value.pointer_mut(parent) {
+        Some(Value::Object(map)) => {
             map.remove(&key.replace("~1", "/").replace("~0", "~"));
         }
-        Value::Array(list) => {
-            list.remove(key.parse().unwrap());
+        Some(Value::Array(list)) => {
+            let at: usize = key.parse().unwrap();
+            if at < list.len() {
+                list.remove(at);
+            }
         }
-        _ => unreachable!("places have parents"),
+        _ => {}
     }
 }
 
@@ -166,7 +170,7 @@ fn edited_runs_never_panic_and_never_pass_without_their_values() {
             };
             let exit = ending(&baseline, &runs, &spec);
             ending(&runs, &baseline, &spec);
-            let nobody = place.ends_with("/e2e/n") && *edit == Some(&value!(0));
+            let nobody = place.ends_with("/distributions/e2e/n") && *edit == Some(&value!(0));
             let vital = nobody || VITAL.iter().any(|vital| place.starts_with(vital));
             assert!(
                 !vital || exit != Exit::Pass || runs == candidate,

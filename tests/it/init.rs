@@ -47,7 +47,7 @@ fn a_spec_of_a_server_holds_what_the_server_says_and_runs() {
     for line in [
         format!("  url: \"${{TARGET_URL:-{url}}}\""),
         "  model: \"acme/Tiny:8B\"   # seen at /v1/models".to_owned(),
-        "    name: \"infergate-sim\"   # what serves it, seen at /version".to_owned(),
+        "    name: \"infergate-sim\"   # what serves it, seen at its answers".to_owned(),
     ] {
         assert!(
             spec.lines().any(|written| written == line),

@@ -78,7 +78,7 @@ fn an_engine_is_launched_anew_for_each_run_and_ended() {
     project.run(&["gate", "spec.yaml"]).exits(3).says("promote");
     project
         .run(&["doctor", "spec.yaml", "--quick", "--json"])
-        .shows("infergate-sim");
+        .shows("those of vllm");
 }
 
 #[test]
