@@ -1,13 +1,11 @@
 //! The value of one cell in one run, or why there is none.
 
-use super::quality;
+use super::{cold_start, quality};
 use crate::metric::{Cell, Direction, Kind, Metric, Statistic};
 use crate::quality::CheckKind;
 use crate::sample::{OutcomeKind, StopReason};
 use crate::stats::proportion::Count;
-use crate::summary::{
-    ClassSummary, EarlyAnswer, InvalidReason, Run, RunEnd, Saturation, StageSummary,
-};
+use crate::summary::{ClassSummary, InvalidReason, Run, RunEnd, Saturation, StageSummary};
 
 /// What a run says of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,7 +91,7 @@ impl Measure {
 pub(super) fn measure(run: &Run, partner: Option<&Run>, cell: &Cell) -> Measure {
     let metric = cell.metric.metric();
     if metric.kind() == Kind::OfRun {
-        return cold_start(run, metric);
+        return cold_start::measure(run, metric);
     }
     if let Statistic::Task(name) = cell.metric.statistic() {
         return quality::imported(run, name);
@@ -182,25 +180,6 @@ pub(super) fn measure(run: &Run, partner: Option<&Run>, cell: &Cell) -> Measure 
     }
 }
 
-/// How the engine came up: whatever became of the run, it did.
-fn cold_start(run: &Run, metric: Metric) -> Measure {
-    let Some(cold) = &run.cold_start else {
-        let why = "the engine was not launched for the run, so there is no cold start";
-        return Measure::without(Value::Absent(why.to_owned()));
-    };
-    let value = match (metric, &cold.first, &cold.warm) {
-        (Metric::ColdFirstRequest, EarlyAnswer::Answered { e2e_s, .. }, _)
-        | (Metric::ColdWarmRequest, _, EarlyAnswer::Answered { e2e_s, .. }) => above_zero(*e2e_s),
-        (Metric::ColdFirstRequest, EarlyAnswer::Failed { .. }, _)
-        | (Metric::ColdWarmRequest, _, EarlyAnswer::Failed { .. }) => Value::Failed,
-        (_, _, _) => above_zero(cold.ready_s),
-    };
-    Measure {
-        n: 1,
-        ..Measure::without(value)
-    }
-}
-
 /// Whether the target was lost in one of these stages or before them: what was measured until then
 /// is no figure of the stage, and what was not is no gap.
 fn lost_in(run: &Run, stages: &[&StageSummary]) -> bool {
@@ -268,7 +247,7 @@ fn distribution(class: &ClassSummary, metric: Metric, statistic: Statistic) -> (
     (value, n)
 }
 
-fn above_zero(value: f64) -> Value {
+pub(super) fn above_zero(value: f64) -> Value {
     if value > 0.0 && value.is_finite() {
         Value::Measured(value)
     } else {

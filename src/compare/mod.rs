@@ -7,6 +7,7 @@
 
 mod cache;
 pub mod cells;
+mod cold_start;
 pub mod measure;
 pub mod pairing;
 pub mod pins;

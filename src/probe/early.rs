@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::client::{ProbeClient, ProbeError};
+use super::client::ProbeClient;
+use super::error::ProbeError;
 use crate::sample::Outcome;
 use crate::spec::{Answers, Api, Spec};
 use crate::summary::EarlyAnswer;

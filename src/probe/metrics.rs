@@ -1,6 +1,7 @@
 //! Where the engine's metrics are, and one look at them.
 
-use super::client::{ProbeClient, ProbeError};
+use super::client::ProbeClient;
+use super::error::ProbeError;
 use crate::wire::engine_metrics::{EngineReading, read};
 
 /// Where a replica's metrics are.

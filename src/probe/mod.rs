@@ -8,6 +8,7 @@ mod calibrate;
 mod client;
 mod early;
 pub mod engine;
+mod error;
 pub mod gpu;
 mod host;
 mod machine;
@@ -24,8 +25,9 @@ mod skew;
 use std::collections::BTreeMap;
 
 pub use calibrate::calibrate;
-pub use client::{ProbeClient, ProbeError};
+pub use client::ProbeClient;
 pub use early::{Asking, early_answer};
+pub use error::ProbeError;
 pub use machine::{CpuTicks, cpu_ticks, limits};
 pub use metrics::{MetricsSource, NoMetrics};
 pub use models::models;

@@ -14,6 +14,7 @@ mod diagnostics;
 mod estimate;
 mod fields;
 mod files;
+mod gate;
 mod import;
 mod keep_text;
 mod launch;
@@ -48,14 +49,15 @@ pub use connection::{
     Answers, Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection,
 };
 pub use files::{FileAsk, FileText, Files, Reader, SchemaStamp};
+pub use gate::{Gate, GateCell, Policy, Repeats};
 pub use import::Import;
 pub use keep_text::KeepText;
 pub use launch::{Ending, Launch, Ready, StopSignal, Word};
 pub use limit::{Limit, LimitText};
 pub use lower::base_url;
 pub use model::{
-    Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Gate, GateCell, Layer, Policy, Repeats,
-    Slo, SloClause, Spec, Stage, StopWhen, Target, Warmup, Workload,
+    Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Layer, Slo, SloClause, Spec, Stage,
+    StopWhen, Target, Warmup, Workload,
 };
 pub use place::TargetPlace;
 pub use rate::RateProfile;

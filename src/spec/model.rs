@@ -10,20 +10,17 @@ use super::cache::CacheRegime;
 use super::class::Class;
 use super::connection::{TargetConnection, Wire};
 use super::files::SchemaStamp;
+use super::gate::Gate;
 use super::import::Import;
 use super::keep_text::KeepText;
-use super::limit::Limit;
 use super::place::TargetPlace;
 use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
 use super::rows::RowsStamp;
 use super::think::Think;
 use super::timeouts::Timeouts;
-use super::trade::Trade;
 use crate::ident::{Digest, Name};
-use crate::metric::Cell;
 use crate::provenance::{Declared, PinPath, UnderTest};
-use crate::stats::moderated::Evidence;
 use crate::unit::Nanos;
 
 /// Pins that the spec declares.
@@ -352,78 +349,4 @@ pub struct Warmup {
     pub requests: u32,
     /// At least so long.
     pub duration: Nanos,
-}
-
-/// What is judged and how.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Gate {
-    /// How often the plan is repeated; `None` takes the mode's default.
-    pub repeats: Option<Repeats>,
-    /// The cells that are judged; at least one is not informational.
-    pub cells: Vec<GateCell>,
-    /// What becomes of an undecided verdict.
-    pub undecided: Policy,
-    /// What becomes of a missing baseline.
-    pub no_baseline: Policy,
-    /// What becomes of pins that differ outside `under_test`.
-    pub incomparable: Policy,
-    /// Largest difference of tokens between plan and observation, as a fraction.
-    pub token_mismatch: f64,
-    /// What a regression has to be proven against.
-    pub evidence: Evidence,
-}
-
-impl Gate {
-    /// Whether every pair repeats a stage: a gated cell names it or trades for a gain in it, or all
-    /// gated cells are pooled.
-    ///
-    /// Another stage runs once a side, and pooled cells take what there is of it.
-    pub fn repeats_stage(&self, stage: &str) -> bool {
-        let gains = |cell: &'_ GateCell| cell.trade.as_ref()?.gain.stage.clone();
-        let mut named = self
-            .cells
-            .iter()
-            .filter(|cell| !cell.informational)
-            .flat_map(|cell| cell.cell.stage.clone().into_iter().chain(gains(cell)))
-            .peekable();
-        named.peek().is_none() || named.any(|name| name == stage)
-    }
-}
-
-/// Bounds on repeats: pairs in `ab`, candidate runs against stored sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repeats {
-    /// No verdict before so many.
-    pub min: u32,
-    /// No more than so many.
-    pub max: u32,
-}
-
-/// What a repository makes of an outcome that is neither pass nor regression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Policy {
-    /// Exit 3.
-    #[default]
-    Undecided,
-    /// Exit 0, said so in the report.
-    Pass,
-    /// Exit 1, said so in the report.
-    Fail,
-}
-
-/// One cell with its limit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GateCell {
-    /// What is judged.
-    pub cell: Cell,
-    /// Where it breaks.
-    pub limit: Limit,
-    /// Judged and shown, but never in the verdict.
-    pub informational: bool,
-    /// What it may lose more for a gain elsewhere; only beside a [`Limit::WorseBy`].
-    pub trade: Option<Trade>,
-    /// Where the text says so, as a byte range: the limit, or the metric where that is the usual one.
-    /// `None` where the spec declares no cells.
-    pub place: Option<std::ops::Range<usize>>,
 }

@@ -7,7 +7,6 @@ use super::screen::SetAside;
 use crate::compare::{Arrangement, ComparedCell, Comparison, Measure, Value};
 use crate::metric::{Direction, Kind};
 use crate::spec::Limit;
-use crate::stats::multiple::holm;
 use crate::stats::proportion::Count;
 use crate::stats::sequential::{ALPHA, Decision, Design, PlannedLook};
 use crate::stats::stored::{FEWEST_SESSIONS, FIRM_SESSIONS};
@@ -53,23 +52,6 @@ pub(super) enum Demotion {
     },
     /// Its tolerance is finer than the last look can resolve.
     Resolution,
-}
-
-/// P-values of "not better" at the last look, adjusted over the family.
-pub(super) fn adjusted_improvements(
-    replay: &Replay,
-    members: &[Option<&Hypothesis<'_>>],
-) -> Vec<f64> {
-    let p: Vec<f64> = replay
-        .results
-        .iter()
-        .zip(members)
-        .map(|(result, member)| match (result.looked, member) {
-            (Some(looked), Some(member)) if member.test.is_relative() => looked.look.p_better,
-            _ => 1.0,
-        })
-        .collect();
-    holm(&p)
 }
 
 impl Context<'_> {
@@ -133,12 +115,17 @@ impl Context<'_> {
         if result.is_regression() {
             return (CellState::Regressed, regression_reason(hypothesis, result));
         }
-        // Two sides of which nothing is left are alike, and that is no pass.
-        if result.decision == Decision::Pass && result.collapse != Collapse::Both {
+        // Other cells may have gone on after this one's look, and what failed then counts. Two sides of
+        // which nothing is left are alike, and that is no pass either.
+        let collapse = match result.collapse {
+            Collapse::None => hypothesis.collapse(self.available),
+            collapse => collapse,
+        };
+        if result.decision == Decision::Pass && collapse == Collapse::None {
             return self.passed(hypothesis, result, better);
         }
         let over = shown.is_some_and(|shown| is_over(&shown));
-        match result.collapse {
+        match collapse {
             Collapse::Both => (CellState::Invalid, Some(Reason::BothFailed)),
             Collapse::Partly | Collapse::Candidate => {
                 let failed = |measure: &Measure| measure.value == Value::Failed;

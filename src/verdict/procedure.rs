@@ -1,9 +1,9 @@
 //! The whole procedure on all repeats so far: what is screened, tested, demoted and decided.
 
-use super::finding::{self, Context, Demotion, Judged};
+use super::finding::{Context, Demotion, Judged};
 use super::hypothesis::{Collapse, Gain, Hypothesis};
 use super::model::{CellState, Finding};
-use super::replay::{Replay, replay};
+use super::replay::{Replay, adjusted_improvements, replay};
 use super::screen::{Screened, SetAside, screen};
 use super::{Mode, planned_looks, preset};
 use crate::compare::{Arrangement, ComparedCell, Comparison};
@@ -85,7 +85,7 @@ impl<'a> Procedure<'a> {
         {
             replay.cut_short |= replay.next.take().is_some();
         }
-        let better = finding::adjusted_improvements(&replay, &members);
+        let better = adjusted_improvements(&replay, &members);
         Self {
             comparison,
             cells,

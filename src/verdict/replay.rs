@@ -2,6 +2,7 @@
 
 use super::hypothesis::{Collapse, Hypothesis, Looked};
 use crate::stats::median;
+use crate::stats::multiple::holm;
 use crate::stats::noise::{GUARDED, is_noisy};
 use crate::stats::sequential::{Decision, Design, Outlook, PlannedLook, Sequential};
 
@@ -157,4 +158,21 @@ impl Result {
     pub(super) fn is_regression(&self) -> bool {
         self.decision == Decision::Regression || self.collapse == Collapse::Candidate
     }
+}
+
+/// P-values of "not better" at the last look, adjusted over the family.
+pub(super) fn adjusted_improvements(
+    replay: &Replay,
+    members: &[Option<&Hypothesis<'_>>],
+) -> Vec<f64> {
+    let p: Vec<f64> = replay
+        .results
+        .iter()
+        .zip(members)
+        .map(|(result, member)| match (result.looked, member) {
+            (Some(looked), Some(member)) if member.test.is_relative() => looked.look.p_better,
+            _ => 1.0,
+        })
+        .collect();
+    holm(&p)
 }

@@ -14,8 +14,9 @@ use crate::diag::{Diagnostic, suggest};
 use crate::metric::{Cell, CellMetric, CellMetricError, Kind, Metric, Quantile};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
+use crate::spec::gate::GateCell;
 use crate::spec::limit::Limit;
-use crate::spec::model::{GateCell, Workload};
+use crate::spec::model::Workload;
 use crate::spec::node::Node;
 use crate::spec::values;
 

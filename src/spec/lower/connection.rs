@@ -9,7 +9,8 @@ use crate::spec::connection::{
 };
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape, wrong_type};
-use crate::spec::model::{Gate, SloClause};
+use crate::spec::gate::Gate;
+use crate::spec::model::SloClause;
 use crate::spec::node::{Entry, Kind, Node};
 use crate::spec::values;
 use crate::spec::variables::is_variable_name;

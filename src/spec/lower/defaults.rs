@@ -5,8 +5,9 @@ use super::support::{implied_stages, is_arrival_rate, is_whole_of_soak};
 use super::workload::Classes;
 use super::{limit, sampling};
 use crate::metric::{Cell, CellMetric, Metric, Quantile};
+use crate::spec::gate::GateCell;
 use crate::spec::limit::Limit;
-use crate::spec::model::{GateCell, Stage};
+use crate::spec::model::Stage;
 
 /// Error share that a run may have when the spec names no cell.
 const MOST_ERRORS: f64 = 0.01;

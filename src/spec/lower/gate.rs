@@ -6,7 +6,7 @@ use super::workload::Classes;
 use super::{cells, defaults};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
-use crate::spec::model::{Gate, Policy, Repeats};
+use crate::spec::gate::{Gate, Policy, Repeats};
 use crate::spec::node::Node;
 use crate::spec::values;
 use crate::stats::moderated::Evidence;

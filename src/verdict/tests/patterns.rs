@@ -153,3 +153,24 @@ fn after_a_change_of_level_only_later_sessions_are_the_baseline() {
             .any(|advice| advice.text.contains("promote more sessions"))
     );
 }
+
+#[test]
+fn what_fails_after_a_cell_has_passed_counts() {
+    let gate = gate(&[("ttft.p50", worse_by(0.10)), ("tpot.p50", worse_by(0.10))]);
+    // TTFT is decided at three pairs, TPOT is not.
+    let wild = [0.09, -0.02, 0.12, 0.01, 0.05];
+    let mut data = Pairs::new(5).shift(Metric::Tpot, &wild);
+    let state = |data: &Pairs| {
+        let judged = pairs(data, &gate);
+        let of = |name: &str| {
+            let mut findings = judged.findings.iter();
+            findings.find(|f| f.cell == cell(name)).unwrap().state
+        };
+        (of("ttft.p50"), of("tpot.p50"))
+    };
+    let (ttft, tpot) = state(&data);
+    assert_eq!(ttft, CellState::Ok);
+    assert_ne!(tpot, CellState::Ok, "sampling went on");
+    set(&mut data.candidate[4], Metric::Ttft, f64::INFINITY);
+    assert_eq!(state(&data).0, CellState::Suspect);
+}
