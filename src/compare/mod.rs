@@ -7,6 +7,8 @@
 
 mod cache;
 pub mod cells;
+mod energy;
+mod fault;
 pub mod measure;
 pub mod pairing;
 pub mod pins;

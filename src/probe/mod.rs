@@ -25,6 +25,7 @@ pub use client::{ProbeClient, ProbeError};
 pub use early::{Asking, early_answer};
 pub use machine::{CpuTicks, cpu_ticks, limits};
 pub use metrics::{MetricsSource, NoMetrics};
+pub use network::is_here;
 pub use queue::drained;
 pub use round_trip::network;
 pub use seen::Seen;

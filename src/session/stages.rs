@@ -3,24 +3,29 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::beside::{Beside, unseen};
 use super::error::MeasureError;
 use super::measure::Sitting;
 use super::replicas::Replicas;
-use super::watch::Watch;
 use crate::archive::{ArchiveError, RecordSpan, RecordWriter};
 use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, prime, run_stage};
 use crate::metric::{Quantile, Statistic};
 use crate::plan::{Prompter, Share};
+use crate::probe::Origin;
 use crate::sample::{EngineQueue, RequestRecord, StageEnd, StageObservation, StopReason};
 use crate::spec::{Class, Spec, Stage};
 use crate::summary::{
-    CacheUsage, RunEnd, Saturation, SkippedStage, StageContext, StageSummary, cache_tokens,
-    engine_view, shared_share, summarise_stage,
+    CacheUsage, RunEnd, Saturation, SkippedStage, StageContext, StageSummary, shared_share,
+    summarise_stage,
 };
 use crate::unit::Nanos;
 
 /// How long before a stage that begins at an agreed instant its requests are prepared.
 const PREPARE: Nanos = Nanos::from_secs(2);
+
+/// Why shards say nothing of engine and GPUs.
+pub(super) const OF_SHARDS: &str =
+    "several clients share the run, and its engine and GPUs work for all of them";
 
 impl Sitting {
     /// Runs the stages one after another until the target is lost or the user stops it. Between
@@ -78,12 +83,9 @@ impl Sitting {
                 () = stop.pressed() => {}
             }
             // Where several clients share the run the counters hold what the others send, too.
-            let mut watch = None;
+            let mut beside = None;
             if begin.is_none() {
-                watch = tokio::select! {
-                    watch = Watch::start(from.replicas.metrics()) => watch,
-                    () = stop.pressed() => None,
-                };
+                beside = Beside::start(from.replicas, from.origin, stop.clone()).await;
             }
             let mut usage = CacheUsage::default();
             let keep = |record: RequestRecord| {
@@ -93,8 +95,8 @@ impl Sitting {
                 }
             };
             let tell = |event: LoadEvent| {
-                if let Some(watch) = &mut watch {
-                    watch.hear(&event);
+                if let Some(beside) = &mut beside {
+                    beside.hear(&event);
                 }
                 progress(event);
             };
@@ -114,15 +116,15 @@ impl Sitting {
                         () = stop.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
                     });
                 }
-                if let Some(watch) = watch {
-                    let window = watch.window(&observation);
-                    let scrapes = tokio::select! {
-                        scrapes = watch.finish() => scrapes,
-                        () = stop.pressed() => Vec::new(),
-                    };
-                    let shared = shared_share(&planned.stage, self.plan.classes());
-                    summary.prefix_cache = Some(usage.beside(cache_tokens(&scrapes), shared));
-                    summary.engine = Some(engine_view(&scrapes, window));
+                let shared = shared_share(&planned.stage, self.plan.classes());
+                match beside {
+                    Some(beside) => {
+                        let cache = (usage, shared);
+                        beside
+                            .finish(&observation, cache, stop.clone(), &mut summary)
+                            .await;
+                    }
+                    None => unseen(&mut summary, "interrupted"),
                 }
                 loaded.take(&planned.stage, summary);
             }
@@ -139,7 +141,8 @@ impl Sitting {
             }
         }
         for (stage, records, observation) in later {
-            let summary = self.summary(stage, &records, &observation)?;
+            let mut summary = self.summary(stage, &records, &observation)?;
+            unseen(&mut summary, OF_SHARDS);
             loaded.take(stage, summary);
             loaded.observations.push(observation);
         }
@@ -190,6 +193,8 @@ pub(super) struct Source<'a> {
     pub(super) endpoint: &'a Endpoint,
     pub(super) prompter: &'a Arc<Prompter>,
     pub(super) replicas: &'a Replicas,
+    /// How the target came to run.
+    pub(super) origin: &'a Origin,
 }
 
 /// What loading leaves behind.
