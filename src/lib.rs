@@ -14,6 +14,7 @@
 pub mod access;
 pub mod archive;
 pub mod baseline;
+pub mod checkup;
 pub mod cli;
 pub mod compare;
 pub mod diag;
@@ -31,6 +32,7 @@ pub mod quality;
 pub mod rehearsal;
 pub mod report;
 pub mod sample;
+pub mod scaffold;
 pub mod session;
 pub mod sim;
 pub mod spec;

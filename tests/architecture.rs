@@ -27,6 +27,8 @@ const LAYERS: &[&[&str]] = &[
     &["diagnosis"],
     &["rehearsal"],
     &["verdict"],
+    &["checkup"],
+    &["scaffold"],
     &["report"],
     // L2: no imports among each other, but for those in NAMED.
     &["access", "priority"],
@@ -50,7 +52,10 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("reqwest", &["probe/client.rs"]),
     ("hyper", &["load/"]),
     ("hyper_rustls", &["load/"]),
-    ("rustix", &["priority.rs", "session/guard.rs"]),
+    (
+        "rustix",
+        &["priority.rs", "probe/power.rs", "session/guard.rs"],
+    ),
     ("similar", &["diag/suggest.rs", "report/textdiff.rs"]),
     ("annotate_snippets", &["diag/render.rs"]),
     ("axum", &["sim/"]),

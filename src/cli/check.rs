@@ -5,7 +5,7 @@ mod conversations;
 mod replay;
 mod rows;
 mod size;
-mod tolerances;
+pub(super) mod tolerances;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

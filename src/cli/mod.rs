@@ -14,6 +14,7 @@ mod explain;
 mod failure;
 mod gate;
 mod guard;
+mod init;
 mod interrupt;
 mod judge;
 mod lock;
@@ -53,7 +54,8 @@ const WORKERS: usize = 2;
     after_help = "\
 Start here:
   infergate demo                                     a regression, found and reported, in a minute
-  infergate check spec.yaml                          is the spec right, and how long will it take?
+  infergate init --url http://…                      a spec of your server, and a workflow
+  infergate doctor spec.yaml                         what is in the way of a run?
   infergate ab spec.yaml --candidate-url http://…    is the candidate slower than the target?
 
 Exit codes: 0 pass · 1 regression · 2 usage or spec error · 3 cannot decide · 4 invalid measurement"
@@ -70,6 +72,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    Init(init::InitArgs),
     Check(check::CheckArgs),
     Doctor(doctor::DoctorArgs),
     Run(run::RunArgs),
@@ -142,6 +145,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         .map_err(|error| Failure::new(Exit::Invalid, format!("cannot watch signals: {error}")))?;
     match command {
         Command::Demo(args) => demo::run(args, context, &interrupt).await,
+        Command::Init(args) => init::run(args, context, &interrupt).await,
         Command::Check(args) => check::run(&args, context),
         Command::Doctor(args) => doctor::run(args, context, &interrupt).await,
         Command::Run(args) => run::run(args, context, &interrupt).await,

@@ -4,20 +4,16 @@
 //! [`Reading`], readings a [`Headroom`], and a spec's stages its [`Fit`]s. Nothing here touches the
 //! machine, so a headroom that was stored judges as one that was just measured.
 
-mod checkup;
 mod demand;
 mod fit;
-mod link;
 mod machine;
 mod reading;
 mod search;
 
 use serde::{Deserialize, Serialize};
 
-pub use checkup::{CHECKUP_FORMAT, Checkup, TargetLook};
 pub use demand::Demand;
 pub use fit::{Aspect, Check, Fit, judge};
-pub use link::short_limits;
 pub use machine::{Machine, OpenFiles, Ports};
 pub use reading::{Pace, Reading, Strain};
 pub use search::Search;

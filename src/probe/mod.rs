@@ -12,9 +12,12 @@ pub mod gpu;
 mod host;
 mod machine;
 mod metrics;
+mod models;
 mod network;
+mod power;
 mod queue;
 mod round_trip;
+mod scrape;
 mod seen;
 mod skew;
 
@@ -25,9 +28,12 @@ pub use client::{ProbeClient, ProbeError};
 pub use early::{Asking, early_answer};
 pub use machine::{CpuTicks, cpu_ticks, limits};
 pub use metrics::{MetricsSource, NoMetrics};
+pub use models::models;
 pub use network::is_here;
+pub use power::{free_disk, power};
 pub use queue::drained;
 pub use round_trip::network;
+pub use scrape::metrics_seen;
 pub use seen::Seen;
 pub use skew::skew;
 

@@ -1,8 +1,10 @@
-//! A checkup as lines for a terminal: what the machine drives, then whether each stage fits.
+//! A checkup as lines for a terminal: what the machine drives, whether each stage fits, what was found.
 
-use crate::headroom::{Checkup, Found, Headroom, Machine, Reading, Strain, TargetLook};
+use crate::checkup::Checkup;
+use crate::headroom::{Found, Headroom, Machine, Reading, Strain};
 use crate::unit::scale::{self, Unit};
 
+use super::findings;
 use super::fit::{self, rate, tokens, whole};
 use super::model::Tone;
 use super::span::Text;
@@ -23,11 +25,6 @@ pub fn doctor(checkup: &Checkup) -> Vec<Line> {
         out.row(Tone::Faint, "timers", &timers(least));
     }
     out.machine(machine);
-    if let Some(target) = &checkup.target {
-        out.gap();
-        let (tone, text) = target_look(target);
-        out.line(tone, &text);
-    }
     if let Some(spec) = &checkup.spec {
         let of = checkup.stages.len();
         let fit = checkup.stages.iter().filter(|stage| stage.fits).count();
@@ -45,6 +42,10 @@ pub fn doctor(checkup: &Checkup) -> Vec<Line> {
                 out.line(tone, &Text::of("  ").then(text));
             }
         }
+    }
+    if !checkup.findings.is_empty() {
+        out.gap();
+        out.0.extend(findings::findings(&checkup.findings));
     }
     out.0
 }
@@ -221,39 +222,6 @@ fn busy(machine: &Machine) -> Text {
             .words(" of the CPU went to other machines on this host; ");
     }
     text.words("on an idle machine the client drives more, and a run is not disturbed")
-}
-
-fn target_look(target: &TargetLook) -> (Tone, Text) {
-    match target {
-        TargetLook::Embedded => (
-            Tone::Faint,
-            Text::of("The target is the embedded engine, which starts with the run"),
-        ),
-        TargetLook::Answers {
-            model,
-            engine,
-            metrics,
-        } => {
-            let text = Text::of("The target answers with the model ").quoted(model);
-            let text = match engine {
-                Some(engine) => text.words(" on ").quoted(engine),
-                None => text,
-            };
-            let said = if *metrics {
-                (Tone::Good, "; its `/metrics` answer too")
-            } else {
-                (
-                    Tone::Unsure,
-                    "; it shows no `/metrics`, so a queue that is left over can't be seen",
-                )
-            };
-            (said.0, text.words(said.1))
-        }
-        TargetLook::Trouble { why } => (
-            Tone::Unsure,
-            Text::of("The target was not checked: ").prose(why),
-        ),
-    }
 }
 
 /// What broke, as the end of `at 5,000 req/s …`.

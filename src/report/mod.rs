@@ -14,6 +14,7 @@ pub mod doctor;
 mod engine;
 mod escape;
 pub mod explain;
+mod findings;
 mod fit;
 pub mod forecast;
 mod headline;

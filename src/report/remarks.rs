@@ -1,18 +1,11 @@
 //! What the figures of a stage can't show, by their nature or by the target's, in words.
 
-use crate::metric::Metric;
 use crate::spec::CacheRegime;
 use crate::summary::StageSummary;
 use crate::unit::scale::{self, Unit};
 
 use super::cache;
 use super::span::Text;
-
-/// A stream whose answers come to this share of their time after the first token was held back.
-const AT_ONCE: f64 = 0.01;
-/// And faster than this a token, in seconds: no model writes a thousand tokens a second to one
-/// stream, while after a long wait in a queue any answer looks quick.
-const TOO_FAST: f64 = 0.001;
 
 /// What the figures of a stage can't show; empty where there is nothing.
 pub(super) fn stage(stage: &StageSummary, regime: CacheRegime) -> Vec<Text> {
@@ -49,30 +42,25 @@ fn blindness(stage: &StageSummary) -> Option<Text> {
     })
 }
 
-/// A server, or a proxy before it, that holds a stream back until it is whole: TTFT is then E2E.
-///
-/// With a mean TTFT of 2 s and a mean E2E of 2.01 s over answers of 20 tokens, 0.5 % of the time is
-/// left for 19 tokens.
+/// A server, or a proxy before it, that holds a stream back until it is whole.
 fn buffering(stage: &StageSummary) -> Option<Text> {
-    let pooled = &stage.pooled;
-    let mean = |metric| Some(pooled.distributions.get(&metric)?.mean_s);
-    let (ttft, e2e) = (mean(Metric::Ttft)?, mean(Metric::E2e)?);
-    let answers = pooled.distributions.get(&Metric::E2e)?.n;
-    let several = pooled.tokens.output_observed >= 2 * answers;
-    let left = (e2e - ttft) / e2e;
-    // Where every answer is one event, there is no time per token.
-    let fast = mean(Metric::Tpot).is_none_or(|tpot| tpot < TOO_FAST);
-    (several && left < AT_ONCE && fast).then(|| {
-        Text::of("the target, or a proxy before it, holds streams back until they are whole: only ")
-            .figure(scale::value(Unit::Proportion, left.max(0.0)))
-            .words(" of E2E is left after the first token; TTFT and the times between tokens say nothing")
-    })
+    let left = stage.held_back()?;
+    Some(
+        Text::of(
+            "the target, or a proxy before it, holds streams back until they are whole: only ",
+        )
+        .figure(scale::value(Unit::Proportion, left))
+        .words(
+            " of E2E is left after the first token; TTFT and the times between tokens say nothing",
+        ),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::compare::synthetic;
+    use crate::metric::Metric;
 
     fn said(stage: &StageSummary) -> Vec<String> {
         super::stage(stage, CacheRegime::default())

@@ -100,3 +100,11 @@ pub(super) fn unseen(summary: &mut StageSummary, why: &str) {
     summary.engine = Some(EngineView::Unknown { why: why.clone() });
     summary.gpus = Some(GpuView::Unknown { why });
 }
+
+/// Says why nothing is known of a stage of a run that several clients share.
+pub(super) fn of_shards(summary: &mut StageSummary) {
+    unseen(
+        summary,
+        "several clients share the run, and its engine and GPUs work for all of them",
+    );
+}

@@ -207,7 +207,7 @@ gate:
 }
 
 /// A folder that goes away with this value.
-struct Scratch<'a>(&'a Path);
+pub(super) struct Scratch<'a>(pub(super) &'a Path);
 
 impl Drop for Scratch<'_> {
     fn drop(&mut self) {

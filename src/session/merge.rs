@@ -3,9 +3,9 @@
 use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 
-use super::beside::unseen;
+use super::beside::of_shards;
 use super::measure::Measured;
-use super::stages::{OF_SHARDS, summarised};
+use super::stages::summarised;
 use crate::archive::{ArchiveError, RecordReader, RecordWriter, save_run};
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{Spec, Stage};
@@ -90,10 +90,9 @@ pub fn merge(shards: Vec<Shard>, spec: &Spec, folder: &Path) -> Result<Measured,
         }
         let span = writer.flush()?;
         let classes = &spec.workload.classes;
-        let mut summary = summarised(spec, classes, stage, &span, &observation)?;
-        unseen(&mut summary, OF_SHARDS);
-        stages.push(summary);
+        stages.push(summarised(spec, classes, stage, &span, &observation)?);
     }
+    stages.iter_mut().for_each(of_shards);
     // `same_run` refuses an empty list.
     let run = merge_runs(&runs, id, stages).ok_or(MergeError::Missing {
         missing: Vec::new(),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::beside::{Beside, unseen};
+use super::beside::{Beside, of_shards, unseen};
 use super::error::MeasureError;
 use super::measure::Sitting;
 use super::replicas::Replicas;
@@ -22,10 +22,6 @@ use crate::unit::Nanos;
 
 /// How long before a stage that begins at an agreed instant its requests are prepared.
 const PREPARE: Nanos = Nanos::from_secs(2);
-
-/// Why shards say nothing of engine and GPUs.
-pub(super) const OF_SHARDS: &str =
-    "several clients share the run, and its engine and GPUs work for all of them";
 
 impl Sitting {
     /// Runs the stages one after another until the target is lost or the user stops it. Between
@@ -142,7 +138,7 @@ impl Sitting {
         }
         for (stage, records, observation) in later {
             let mut summary = self.summary(stage, &records, &observation)?;
-            unseen(&mut summary, OF_SHARDS);
+            of_shards(&mut summary);
             loaded.take(stage, summary);
             loaded.observations.push(observation);
         }

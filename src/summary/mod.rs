@@ -23,6 +23,7 @@ mod scrapes;
 mod settling;
 mod shard;
 mod stage;
+mod streaming;
 mod tenants;
 #[cfg(test)]
 mod tests;

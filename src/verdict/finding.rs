@@ -17,7 +17,7 @@ const IMPLAUSIBLE_ALPHA: f64 = 0.01;
 /// Halving or doubling is too good to be true.
 const IMPLAUSIBLE_CHANGE: f64 = std::f64::consts::LN_2;
 /// Days after which an archive is too old to convict or acquit.
-const ARCHIVE_DAYS: f64 = 14.0;
+pub const ARCHIVE_DAYS: f64 = 14.0;
 
 /// What all findings share.
 pub(super) struct Context<'a> {
@@ -387,14 +387,10 @@ pub(super) fn reading(cell: &ComparedCell, side: &[Measure]) -> Option<Reading> 
             let share = Count::pool(&bad).share().unwrap_or(f64::NAN);
             if good { 1.0 - share } else { share }
         }
-        Kind::Distribution | Kind::Energy | Kind::OfRun | Kind::Rate
-            if values.iter().all(|value| *value > 0.0) =>
-        {
+        _ if values.iter().all(|value| *value > 0.0) => {
             (values.iter().map(|value| value.ln()).sum::<f64>() / count).exp()
         }
-        Kind::Distribution | Kind::Energy | Kind::OfRun | Kind::Rate => {
-            values.iter().sum::<f64>() / count
-        }
+        _ => values.iter().sum::<f64>() / count,
     };
     Some(Reading {
         value: value.is_finite().then_some(value),

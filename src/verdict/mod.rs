@@ -27,6 +27,7 @@ mod tests;
 pub use crate::compare::PinDifference;
 pub use explain::explain;
 pub use explanation::{Decided, Explanation, LookAhead, LookTaken, NoiseOfRun, Repeat, Tail};
+pub use finding::ARCHIVE_DAYS;
 pub use model::{
     Advice, CellState, Change, Design, Evidence, Finding, Headline, Judgement, NextLook, Reading,
     Reason, UniformShift, Verdict,

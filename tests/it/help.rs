@@ -5,6 +5,7 @@ use crate::support::Project;
 const COMMANDS: &[&[&str]] = &[
     &[],
     &["demo"],
+    &["init"],
     &["check"],
     &["doctor"],
     &["run"],

@@ -14,6 +14,7 @@ mod compare;
 #[cfg(unix)]
 mod container;
 mod doctor;
+mod doctor_servers;
 mod front;
 #[cfg(unix)]
 mod gpu;
@@ -21,6 +22,7 @@ mod help;
 mod honesty;
 mod hostile_files;
 mod hostile_servers;
+mod init;
 #[cfg(unix)]
 mod launch;
 #[cfg(unix)]

@@ -9,7 +9,7 @@ use crate::verdict::forecast::CellForecast;
 
 /// One diagnostic for each gated tolerance that no archived environment resolves (an error), or not
 /// every one of them (a warning).
-pub(super) fn mistakes(spec: &Spec, archived: &[Archived]) -> Vec<Diagnostic> {
+pub(in crate::cli) fn mistakes(spec: &Spec, archived: &[Archived]) -> Vec<Diagnostic> {
     let cells = spec.gate.cells.iter().enumerate();
     cells
         .filter_map(|(i, declared)| {
@@ -75,7 +75,7 @@ fn written(cell: &CellForecast, value: f64) -> String {
 }
 
 /// What is worth knowing of tolerances whose noise is assumed.
-pub(super) fn notes(archived: &[Archived]) -> Vec<String> {
+pub(in crate::cli) fn notes(archived: &[Archived]) -> Vec<String> {
     archived
         .iter()
         .filter_map(|archived| {

@@ -1,8 +1,8 @@
 //! What `doctor` prints.
 
+use crate::checkup::{CHECKUP_FORMAT, Checkup, Finding, Topic};
 use crate::headroom::tests::{headroom, reading};
-use crate::headroom::{CHECKUP_FORMAT, Demand, judge};
-use crate::headroom::{Checkup, Found, Headroom, Strain, TargetLook};
+use crate::headroom::{Demand, Found, Headroom, Strain, judge};
 use crate::report::doctor::doctor;
 use crate::report::text::plain;
 
@@ -22,11 +22,7 @@ fn checkup(headroom: Headroom, demands: &[Demand]) -> Checkup {
         stages: judge(&headroom, demands),
         headroom,
         spec: (!demands.is_empty()).then(|| "chat-8b".to_owned()),
-        target: (!demands.is_empty()).then(|| TargetLook::Answers {
-            model: "acme/8b".to_owned(),
-            engine: Some("vllm".to_owned()),
-            metrics: true,
-        }),
+        findings: Vec::new(),
     }
 }
 
@@ -62,8 +58,22 @@ fn a_machine_that_keeps_up_with_nothing() {
     headroom.machine.load_average = Some(9.25);
     headroom.machine.release = false;
     let mut checkup = checkup(headroom, &[demand("steady", Some(1.0), None, 8)]);
-    checkup.target = Some(TargetLook::Trouble {
-        why: "cannot reach the target\u{1b}[2J".to_owned(),
-    });
+    checkup.findings = vec![
+        Finding::ok(Topic::Endpoint, "`http://gpu-1:8000` answers"),
+        Finding::note(
+            Topic::Metrics,
+            "`http://gpu-1:8000` shows none: /metrics answers 404",
+            "reports then lack the engine's own side",
+            "switch them on",
+        ),
+        Finding::trouble(
+            Topic::Requests,
+            "1 of 4 requests failed (stream error: \u{1b}[2J)",
+            "failed requests are what a gate counts",
+            "see the engine's log",
+        ),
+    ];
+    let found = plain(&doctor(&checkup));
+    assert!(!found.contains('\u{1b}'), "{found}");
     insta::assert_snapshot!(plain(&doctor(&checkup)));
 }

@@ -1,5 +1,6 @@
 //! Whether the way to the target is short beside the latencies that a spec gates.
 
+use super::finding::{Finding, Topic};
 use crate::metric::Metric;
 use crate::spec::{Limit, SloClause, Spec};
 use crate::summary::Network;
@@ -8,18 +9,24 @@ use crate::unit::scale::{self, Unit};
 /// A limit has to be so many round trips long: below that it is mostly the network that is judged.
 const ROUND_TRIPS: f64 = 2.0;
 
-/// Limits on the time to first token that are shorter than two round trips to the target, in words
-/// with what to do: a gate of 20 ms over a way of 15 ms judges the way.
-pub fn short_limits(spec: &Spec, network: Network) -> Vec<String> {
+/// What the way takes, and each limit on the time to first token that is shorter than two round
+/// trips: a gate of 20 ms over a way of 15 ms judges the way.
+pub(super) fn network(spec: &Spec, network: Network) -> Vec<Finding> {
     let least = ROUND_TRIPS * network.rtt_s;
     let time = |seconds: f64| scale::value(Unit::Seconds, seconds);
     let said = |what: String, limit: f64| {
-        format!(
-            "{what} of {} is shorter than two round trips to the target ({} each): it would judge the network; \
-             measure beside the engine, or raise it to {} and more",
-            time(limit),
-            time(network.rtt_s),
-            time(least)
+        Finding::trouble(
+            Topic::Network,
+            format!(
+                "{what} of {} is shorter than two round trips to the target ({} each)",
+                time(limit),
+                time(network.rtt_s)
+            ),
+            "it would judge the network, not the target",
+            format!(
+                "measure beside the engine, or raise it to {} and more",
+                time(least)
+            ),
         )
     };
     let cells = spec.gate.cells.iter().filter(|gated| !gated.informational);
@@ -40,11 +47,18 @@ pub fn short_limits(spec: &Spec, network: Network) -> Vec<String> {
         let limit = class.slo.get(&SloClause::Ttft)?.as_secs_f64();
         (limit < least).then(|| said(format!("the TTFT limit of class `{}`", class.name), limit))
     });
-    cells.chain(classes).collect()
+    let short: Vec<Finding> = cells.chain(classes).collect();
+    if short.is_empty() {
+        let [connect, trip] = [network.connect_s, network.rtt_s].map(time);
+        let seen = format!("connects in {connect}, a round trip takes {trip}");
+        return vec![Finding::ok(Topic::Network, seen)];
+    }
+    short
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::finding::Level;
     use super::*;
 
     const SPEC: &str = "\
@@ -73,7 +87,7 @@ gate:
         let parsed = crate::spec::parse(&source, &|_| None, &|_| Err("none".to_owned()));
         let spec = parsed.unwrap().spec;
         let over = |rtt_s| {
-            short_limits(
+            network(
                 &spec,
                 Network {
                     connect_s: rtt_s,
@@ -84,14 +98,19 @@ gate:
         let found = over(0.015);
         assert_eq!(found.len(), 2, "{found:#?}");
         assert!(
-            found[0].starts_with("`at_most` of `steady/ttft.p95` of 20"),
+            found[0]
+                .seen
+                .starts_with("`at_most` of `steady/ttft.p95` of 20"),
             "{found:#?}"
         );
         assert!(
-            found[1].starts_with("`floor` of `steady/ttft.p50` of 5"),
+            found[1]
+                .seen
+                .starts_with("`floor` of `steady/ttft.p50` of 5"),
             "{found:#?}"
         );
-        assert_eq!(over(0.001), Vec::<String>::new());
+        let fine = over(0.001);
+        assert_eq!((fine.len(), &fine[0].level), (1, &Level::Ok));
         assert_eq!(over(0.021).len(), 3, "the class's limit too");
     }
 }
