@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::energy;
 use super::measure::{Measure, measure};
 use super::pairing::Arranged;
 use super::quality::{self, Alike};
@@ -211,7 +212,11 @@ fn observed(arranged: &Arranged<'_>) -> Vec<Cell> {
                 .iter()
                 .map(|(name, class)| (Some(name), class));
             for (class, summary) in std::iter::once((None, &stage.pooled)).chain(classes) {
-                for metric in metrics_of(summary, class.is_some()) {
+                let metrics = metrics_of(summary, class.is_some()).into_iter();
+                let told = |metric: &CellMetric| {
+                    metric.metric().kind() != Kind::Energy || energy::is_known(stage)
+                };
+                for metric in metrics.filter(told) {
                     let cell = Cell {
                         stage: Some(stage.name.clone()),
                         class: class.cloned(),

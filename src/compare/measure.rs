@@ -1,11 +1,12 @@
 //! The value of one cell in one run, or why there is none.
 
-use super::{cold_start, quality};
+use super::fault::fault;
+use super::{cold_start, energy, quality};
 use crate::metric::{Cell, Direction, Kind, Metric, Statistic};
 use crate::quality::CheckKind;
 use crate::sample::{OutcomeKind, StopReason};
 use crate::stats::proportion::Count;
-use crate::summary::{ClassSummary, InvalidReason, Run, RunEnd, Saturation, StageSummary};
+use crate::summary::{ClassSummary, Run, RunEnd, Saturation, StageSummary};
 
 /// What a run says of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,6 +136,7 @@ pub(super) fn measure(run: &Run, partner: Option<&Run>, cell: &Cell) -> Measure 
         return quality::agreement(run, partner, cell);
     }
     let (value, n) = match (cell.metric.statistic(), parts.as_slice()) {
+        _ if metric.kind() == Kind::Energy => energy::of(&stages, cell),
         (Statistic::Value, [class]) if rate(class, cell.metric.metric()).is_some() => {
             let value = rate(class, cell.metric.metric()).unwrap_or(f64::NAN);
             (at_least_zero(value), class.ended_well())
@@ -281,6 +283,8 @@ const fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
         | Metric::ChunkGap
         | Metric::MaxStall
         | Metric::E2e
+        | Metric::TokensPerJoule
+        | Metric::JoulesPerGood
         | Metric::Attainment
         | Metric::ErrorRatio
         | Metric::TruncatedRatio
@@ -335,6 +339,8 @@ fn bad(parts: &[&ClassSummary], metric: Metric) -> Option<Count> {
         | Metric::OutputThroughput
         | Metric::InputThroughput
         | Metric::TotalThroughput
+        | Metric::TokensPerJoule
+        | Metric::JoulesPerGood
         | Metric::ColdReady
         | Metric::ColdFirstRequest
         | Metric::ColdWarmRequest
@@ -354,35 +360,4 @@ fn bad(parts: &[&ClassSummary], metric: Metric) -> Option<Count> {
         })
         .collect();
     counts.map(|counts| Count::pool(&counts))
-}
-
-/// A client's fault in words.
-fn fault(reason: &InvalidReason) -> String {
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    match reason {
-        InvalidReason::Late { p99_s, limit_s } => format!(
-            "requests left {:.1} ms late (p99), over the {:.1} ms allowed",
-            p99_s * 1e3,
-            limit_s * 1e3
-        ),
-        InvalidReason::SentShort { ratio } => {
-            format!("only {} of the offered requests were sent", percent(*ratio))
-        }
-        InvalidReason::ClientCpu { share } => {
-            format!("the client used {} of its CPU", percent(*share))
-        }
-        InvalidReason::TokensOffPlan {
-            input,
-            output,
-            limit,
-        } => format!(
-            "tokens are off the plan by {} (input) and {} (output), over the {} allowed",
-            percent(*input),
-            percent(*output),
-            percent(*limit)
-        ),
-        InvalidReason::NoRequests => "the window held no request".to_owned(),
-        InvalidReason::Interrupted => "the run was interrupted".to_owned(),
-        InvalidReason::Shard { index, reason } => format!("shard {index}: {}", fault(reason)),
-    }
 }

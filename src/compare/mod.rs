@@ -8,6 +8,8 @@
 mod cache;
 pub mod cells;
 mod cold_start;
+mod energy;
+mod fault;
 pub mod measure;
 pub mod pairing;
 pub mod pins;

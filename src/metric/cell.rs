@@ -197,11 +197,11 @@ impl FromStr for CellMetric {
                 metric,
                 statistic: Statistic::Quantile(q.parse()?),
             }),
-            (Kind::Rate | Kind::Proportion | Kind::OfRun, None) => Ok(Self {
+            (Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfRun, None) => Ok(Self {
                 metric,
                 statistic: Statistic::Value,
             }),
-            (Kind::Rate | Kind::Proportion | Kind::OfRun, Some(_)) => {
+            (Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfRun, Some(_)) => {
                 Err(CellMetricError::TakesNoStatistic { metric })
             }
         }
@@ -239,7 +239,7 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = match self.metric.metric().kind() {
             Kind::OfRun => "run",
-            Kind::Distribution | Kind::Rate | Kind::Proportion => "*",
+            Kind::Distribution | Kind::Rate | Kind::Energy | Kind::Proportion => "*",
         };
         write!(f, "{}/", self.stage.as_deref().unwrap_or(whole))?;
         if let Some(class) = &self.class {

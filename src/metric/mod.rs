@@ -47,6 +47,10 @@ pub enum Metric {
     InputThroughput,
     /// Output plus input token throughput.
     TotalThroughput,
+    /// Output tokens received per joule that the GPUs drew.
+    TokensPerJoule,
+    /// Joules that the GPUs drew per good request: watts by good requests per second.
+    JoulesPerGood,
     /// Share of scheduled requests that failed.
     ErrorRatio,
     /// Share of scheduled requests that were cut at their length limit though the spec pinned none.
@@ -76,6 +80,8 @@ pub enum Kind {
     Distribution,
     /// One rate a stage; compared as a ratio.
     Rate,
+    /// One figure of energy a stage; compared as a ratio.
+    Energy,
     /// One share a stage; compared in percentage points.
     Proportion,
     /// One time a run, of no stage; compared as a ratio.
@@ -116,6 +122,8 @@ impl Metric {
             | Self::OutputThroughput
             | Self::InputThroughput
             | Self::TotalThroughput
+            | Self::TokensPerJoule
+            | Self::JoulesPerGood
             | Self::ErrorRatio
             | Self::TruncatedRatio
             | Self::ColdReady
@@ -130,7 +138,7 @@ impl Metric {
     }
 
     /// All metrics, in the order in which reports show them.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::Goodput,
         Self::Attainment,
         Self::ErrorRatio,
@@ -151,6 +159,8 @@ impl Metric {
         Self::OutputThroughput,
         Self::InputThroughput,
         Self::TotalThroughput,
+        Self::TokensPerJoule,
+        Self::JoulesPerGood,
         Self::ColdReady,
         Self::ColdFirstRequest,
         Self::ColdWarmRequest,
@@ -172,6 +182,8 @@ impl Metric {
             Self::OutputThroughput => "output_throughput",
             Self::InputThroughput => "input_throughput",
             Self::TotalThroughput => "total_throughput",
+            Self::TokensPerJoule => "tokens_per_joule",
+            Self::JoulesPerGood => "joules_per_good",
             Self::ErrorRatio => "error_ratio",
             Self::TruncatedRatio => "truncated_ratio",
             Self::ColdReady => "cold_ready",
@@ -200,6 +212,7 @@ impl Metric {
             | Self::OutputThroughput
             | Self::InputThroughput
             | Self::TotalThroughput => Kind::Rate,
+            Self::TokensPerJoule | Self::JoulesPerGood => Kind::Energy,
             Self::ColdReady | Self::ColdFirstRequest | Self::ColdWarmRequest => Kind::OfRun,
             Self::Attainment
             | Self::ErrorRatio
@@ -241,6 +254,8 @@ impl Metric {
             Self::OutputThroughput | Self::InputThroughput | Self::TotalThroughput => {
                 Unit::TokensPerSecond
             }
+            Self::TokensPerJoule => Unit::TokensPerJoule,
+            Self::JoulesPerGood => Unit::Joules,
             Self::Attainment
             | Self::ErrorRatio
             | Self::TruncatedRatio
@@ -262,6 +277,7 @@ impl Metric {
             | Self::ChunkGap
             | Self::MaxStall
             | Self::E2e
+            | Self::JoulesPerGood
             | Self::ErrorRatio
             | Self::TruncatedRatio
             | Self::ColdReady
@@ -273,6 +289,7 @@ impl Metric {
             | Self::OutputThroughput
             | Self::InputThroughput
             | Self::TotalThroughput
+            | Self::TokensPerJoule
             | Self::QualityValidJson
             | Self::QualityRegex
             | Self::QualityExact
@@ -303,6 +320,12 @@ impl Metric {
                 "input tokens of requests whose first token arrived in the window / window"
             }
             Self::TotalThroughput => "input plus output token throughput",
+            Self::TokensPerJoule => {
+                "output tokens received in the window / (mean power of the target's GPUs × window)"
+            }
+            Self::JoulesPerGood => {
+                "mean power of the target's GPUs / goodput: watts per good request a second"
+            }
             Self::ErrorRatio => {
                 "(http error, rejected, connect error, timeout, stream error, empty, unsent, unfinished) / (scheduled − cancelled)"
             }

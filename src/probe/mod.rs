@@ -31,6 +31,7 @@ pub use error::ProbeError;
 pub use machine::{CpuTicks, cpu_ticks, limits};
 pub use metrics::{MetricsSource, NoMetrics};
 pub use models::models;
+pub use network::is_here;
 pub use power::{free_disk, power};
 pub use queue::drained;
 pub use round_trip::network;

@@ -45,6 +45,13 @@ pub(super) async fn location(client: &ProbeClient) -> Option<Location> {
     })
 }
 
+/// Whether the target is on this machine, or at least seems to be: what is forwarded to its loopback
+/// can't be told from it.
+pub async fn is_here(client: &ProbeClient) -> bool {
+    let location = location(client).await;
+    matches!(location, Some(Location::Loopback | Location::SameHost))
+}
+
 /// Headers by which a gateway names itself: those that only gateways write, then the server's.
 const HEADERS: [&str; 5] = [
     "via",

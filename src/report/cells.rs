@@ -100,7 +100,7 @@ fn readings(metric: Metric, baseline: Option<Reading>, candidate: Option<Reading
                     .words(" (n ")
                     .figure(scale::count(reading.n))
                     .words(")"),
-                Kind::Rate | Kind::OfRun => text,
+                Kind::Rate | Kind::Energy | Kind::OfRun => text,
             }
         }
     };

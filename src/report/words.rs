@@ -25,6 +25,8 @@ pub(super) const fn metric(metric: Metric) -> &'static str {
         Metric::OutputThroughput => "output throughput",
         Metric::InputThroughput => "input throughput",
         Metric::TotalThroughput => "total throughput",
+        Metric::TokensPerJoule => "tokens per joule",
+        Metric::JoulesPerGood => "energy per good request",
         Metric::ErrorRatio => "error ratio",
         Metric::TruncatedRatio => "truncated ratio",
         Metric::ColdReady => "start to ready",
@@ -65,10 +67,12 @@ fn direction(metric: Metric, change: Change) -> &'static str {
     match (metric.kind(), change) {
         (Kind::Distribution | Kind::OfRun, _) if up => "slower",
         (Kind::Distribution | Kind::OfRun, _) => "faster",
-        (Kind::Rate, Change::Ratio { .. }) if up => "more",
-        (Kind::Rate, Change::Ratio { .. }) => "less",
-        (Kind::Rate, Change::Points { .. }) | (Kind::Proportion, _) if up => "higher",
-        (Kind::Rate, Change::Points { .. }) | (Kind::Proportion, _) => "lower",
+        (Kind::Rate | Kind::Energy, Change::Ratio { .. }) if up => "more",
+        (Kind::Rate | Kind::Energy, Change::Ratio { .. }) => "less",
+        (Kind::Rate | Kind::Energy, Change::Points { .. }) | (Kind::Proportion, _) if up => {
+            "higher"
+        }
+        (Kind::Rate | Kind::Energy, Change::Points { .. }) | (Kind::Proportion, _) => "lower",
     }
 }
 
@@ -231,7 +235,8 @@ pub(super) fn resolvable(finding: &Finding) -> Option<Text> {
     let smallest = finding.evidence?.resolvable?;
     let size = match (finding.change, finding.cell.metric.metric().kind()) {
         (Some(Change::Points { .. }), _) | (None, Kind::Proportion) => scale::points(smallest),
-        (Some(Change::Ratio { .. }), _) | (None, Kind::Distribution | Kind::OfRun | Kind::Rate) => {
+        (Some(Change::Ratio { .. }), _)
+        | (None, Kind::Distribution | Kind::OfRun | Kind::Rate | Kind::Energy) => {
             scale::change(smallest)
         }
     };

@@ -258,6 +258,7 @@ impl Sitting {
                 endpoint: &endpoint,
                 prompter: &Arc::new(prompter),
                 replicas: &replicas,
+                origin: &target.origin(),
             };
             self.load(from, all, progress, stop, &mut loaded).await?;
         }

@@ -3,6 +3,7 @@
 use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 
+use super::beside::of_shards;
 use super::measure::Measured;
 use super::stages::summarised;
 use crate::archive::{ArchiveError, RecordReader, RecordWriter, save_run};
@@ -91,6 +92,7 @@ pub fn merge(shards: Vec<Shard>, spec: &Spec, folder: &Path) -> Result<Measured,
         let classes = &spec.workload.classes;
         stages.push(summarised(spec, classes, stage, &span, &observation)?);
     }
+    stages.iter_mut().for_each(of_shards);
     // `same_run` refuses an empty list.
     let run = merge_runs(&runs, id, stages).ok_or(MergeError::Missing {
         missing: Vec::new(),

@@ -3,7 +3,10 @@
 //! The shell between the command line and the I/O modules: it knows in which order target, probe,
 //! load, summary and archive come, and nothing about what a run means.
 
+mod beside;
+mod clock;
 mod error;
+mod gpus;
 mod guard;
 mod headroom;
 mod idle;

@@ -3,19 +3,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::beside::{Beside, of_shards, unseen};
 use super::error::MeasureError;
 use super::measure::Sitting;
 use super::replicas::Replicas;
-use super::watch::Watch;
 use crate::archive::{ArchiveError, RecordSpan, RecordWriter};
 use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, prime, run_stage};
 use crate::metric::{Quantile, Statistic};
 use crate::plan::{Prompter, Share};
+use crate::probe::Origin;
 use crate::sample::{EngineQueue, RequestRecord, StageEnd, StageObservation, StopReason};
 use crate::spec::{Class, Spec, Stage};
 use crate::summary::{
-    CacheUsage, RunEnd, Saturation, SkippedStage, StageContext, StageSummary, cache_tokens,
-    engine_view, shared_share, summarise_stage,
+    CacheUsage, RunEnd, Saturation, SkippedStage, StageContext, StageSummary, shared_share,
+    summarise_stage,
 };
 use crate::unit::Nanos;
 
@@ -78,12 +79,9 @@ impl Sitting {
                 () = stop.pressed() => {}
             }
             // Where several clients share the run the counters hold what the others send, too.
-            let mut watch = None;
+            let mut beside = None;
             if begin.is_none() {
-                watch = tokio::select! {
-                    watch = Watch::start(from.replicas.metrics()) => watch,
-                    () = stop.pressed() => None,
-                };
+                beside = Beside::start(from.replicas, from.origin, stop.clone()).await;
             }
             let mut usage = CacheUsage::default();
             let keep = |record: RequestRecord| {
@@ -93,8 +91,8 @@ impl Sitting {
                 }
             };
             let tell = |event: LoadEvent| {
-                if let Some(watch) = &mut watch {
-                    watch.hear(&event);
+                if let Some(beside) = &mut beside {
+                    beside.hear(&event);
                 }
                 progress(event);
             };
@@ -114,15 +112,15 @@ impl Sitting {
                         () = stop.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
                     });
                 }
-                if let Some(watch) = watch {
-                    let window = watch.window(&observation);
-                    let scrapes = tokio::select! {
-                        scrapes = watch.finish() => scrapes,
-                        () = stop.pressed() => Vec::new(),
-                    };
-                    let shared = shared_share(&planned.stage, self.plan.classes());
-                    summary.prefix_cache = Some(usage.beside(cache_tokens(&scrapes), shared));
-                    summary.engine = Some(engine_view(&scrapes, window));
+                let shared = shared_share(&planned.stage, self.plan.classes());
+                match beside {
+                    Some(beside) => {
+                        let cache = (usage, shared);
+                        beside
+                            .finish(&observation, cache, stop.clone(), &mut summary)
+                            .await;
+                    }
+                    None => unseen(&mut summary, "interrupted"),
                 }
                 loaded.take(&planned.stage, summary);
             }
@@ -139,7 +137,8 @@ impl Sitting {
             }
         }
         for (stage, records, observation) in later {
-            let summary = self.summary(stage, &records, &observation)?;
+            let mut summary = self.summary(stage, &records, &observation)?;
+            of_shards(&mut summary);
             loaded.take(stage, summary);
             loaded.observations.push(observation);
         }
@@ -190,6 +189,8 @@ pub(super) struct Source<'a> {
     pub(super) endpoint: &'a Endpoint,
     pub(super) prompter: &'a Arc<Prompter>,
     pub(super) replicas: &'a Replicas,
+    /// How the target came to run.
+    pub(super) origin: &'a Origin,
 }
 
 /// What loading leaves behind.

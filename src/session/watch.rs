@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
+use super::clock::LookClock;
 use crate::load::LoadEvent;
 use crate::priority::make_way;
 use crate::probe::MetricsSource;
-use crate::sample::StageObservation;
-use crate::summary::{ReplicaScrapes, Scrape, ScrapedWindow};
+use crate::summary::{ReplicaScrapes, Scrape};
 use crate::unit::Nanos;
 
 /// How often each replica is asked.
@@ -30,18 +30,14 @@ struct Order {
 /// Looks at replicas' metrics from before a stage to after it. They end when this is dropped.
 #[derive(Debug)]
 pub(super) struct Watch {
-    began: Instant,
     orders: watch::Sender<Order>,
     done: oneshot::Receiver<Vec<ReplicaScrapes>>,
     measuring: bool,
-    /// When the stage's clock stood at zero.
-    origin: Option<Nanos>,
 }
 
 impl Watch {
     /// Begins to look, and returns when each replica was asked once. `None` where no thread can be had.
-    pub(super) async fn start(sources: &[MetricsSource]) -> Option<Self> {
-        let began = Instant::now();
+    pub(super) async fn start(sources: &[MetricsSource], clock: LookClock) -> Option<Self> {
         let (orders, order) = watch::channel(Order::default());
         let (done_in, done) = oneshot::channel();
         let (first_in, mut first) = mpsc::channel(1);
@@ -54,7 +50,7 @@ impl Watch {
             let Ok(runtime) = runtime else { return };
             let looks = sources
                 .into_iter()
-                .map(|source| look(source, began, order.clone(), first_in.clone()))
+                .map(|source| look(source, clock, order.clone(), first_in.clone()))
                 .map(|look| runtime.spawn(look))
                 .collect::<Vec<_>>();
             drop((first_in, order));
@@ -73,33 +69,20 @@ impl Watch {
         // Ends when every look has dropped its end.
         while first.recv().await.is_some() {}
         Some(Self {
-            began,
             orders,
             done,
             measuring: false,
-            origin: None,
         })
     }
 
-    /// Takes note of what the stage tells: where its clock stands, and when its window opens and closes.
+    /// Takes note of when the stage's window opens and closes.
     pub(super) fn hear(&mut self, event: &LoadEvent) {
         let (LoadEvent::Tick(live) | LoadEvent::StageEnded { live, .. }) = event else {
             return;
         };
-        let now = Nanos::from(self.began.elapsed());
-        self.origin = Some(now.since(live.elapsed));
         if live.measuring != self.measuring {
             self.measuring = live.measuring;
             self.orders.send_modify(|order| order.asked += 1);
-        }
-    }
-
-    /// The window of the stage that was heard, on the clock of the looks.
-    pub(super) fn window(&self, observation: &StageObservation) -> ScrapedWindow {
-        let origin = self.origin.unwrap_or_default();
-        ScrapedWindow {
-            start: origin + observation.window_start,
-            end: origin + observation.window_end,
         }
     }
 
@@ -113,7 +96,7 @@ impl Watch {
 /// Looks at one replica until it is to stop; what `first` is dropped for is the first look.
 async fn look(
     source: MetricsSource,
-    began: Instant,
+    clock: LookClock,
     mut order: watch::Receiver<Order>,
     first: mpsc::Sender<()>,
 ) -> ReplicaScrapes {
@@ -132,7 +115,7 @@ async fn look(
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     ticks.tick().await;
-    let mut goes_on = scrape(&source, began, &mut replica).await;
+    let mut goes_on = scrape(&source, clock, &mut replica).await;
     drop(first);
     while goes_on {
         tokio::select! {
@@ -142,21 +125,21 @@ async fn look(
                     break;
                 }
                 if order.borrow_and_update().last {
-                    scrape(&source, began, &mut replica).await;
+                    scrape(&source, clock, &mut replica).await;
                     break;
                 }
             }
         }
-        goes_on = scrape(&source, began, &mut replica).await;
+        goes_on = scrape(&source, clock, &mut replica).await;
     }
     replica
 }
 
 /// One look; false where none will ever bring anything.
-async fn scrape(source: &MetricsSource, began: Instant, replica: &mut ReplicaScrapes) -> bool {
-    let asked = Nanos::from(began.elapsed());
+async fn scrape(source: &MetricsSource, clock: LookClock, replica: &mut ReplicaScrapes) -> bool {
+    let asked = clock.now();
     let answer = timeout(AT_MOST, source.read()).await;
-    let answered = Nanos::from(began.elapsed());
+    let answered = clock.now();
     match answer {
         Ok(Ok(reading)) => {
             let at = asked + Nanos::new(answered.since(asked).get() / 2);

@@ -4,11 +4,13 @@
 //! in summaries). Text with a unit is parsed here and nowhere else, and [`scale`] is the one place
 //! where a number becomes text for people.
 
+mod energy;
 mod rate;
 pub mod scale;
 mod share;
 mod time;
 
+pub use energy::{Joules, TokensPerJoule};
 pub use rate::Rps;
 pub use share::Share;
 pub use time::Nanos;

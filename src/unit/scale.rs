@@ -9,6 +9,10 @@ pub enum Unit {
     RequestsPerSecond,
     /// Tokens per second.
     TokensPerSecond,
+    /// Tokens per joule.
+    TokensPerJoule,
+    /// Joules.
+    Joules,
     /// A proportion from 0 to 1: printed as a percentage.
     Proportion,
 }
@@ -29,6 +33,8 @@ pub fn row<const N: usize>(unit: Unit, values: [f64; N]) -> [String; N] {
         Unit::Seconds => (1e6, " µs"),
         Unit::RequestsPerSecond => (1.0, " req/s"),
         Unit::TokensPerSecond => (1.0, " tok/s"),
+        Unit::TokensPerJoule => (1.0, " tok/J"),
+        Unit::Joules => (1.0, " J"),
         Unit::Proportion => (100.0, " %"),
     };
     let digits = match largest * factor {

@@ -358,7 +358,7 @@ pub(super) fn reading(cell: &ComparedCell, side: &[Measure]) -> Option<Reading> 
         .iter()
         .map(|measure| match (&measure.value, kind) {
             (Value::Measured(value), _) => *value,
-            (_, Kind::Distribution | Kind::OfRun) => f64::INFINITY,
+            (_, Kind::Distribution | Kind::Energy | Kind::OfRun) => f64::INFINITY,
             (_, Kind::Rate | Kind::Proportion) => 0.0,
         })
         .collect();
@@ -374,12 +374,10 @@ pub(super) fn reading(cell: &ComparedCell, side: &[Measure]) -> Option<Reading> 
             let share = Count::pool(&bad).share().unwrap_or(f64::NAN);
             if good { 1.0 - share } else { share }
         }
-        Kind::Distribution | Kind::OfRun | Kind::Rate
-            if values.iter().all(|value| *value > 0.0) =>
-        {
+        _ if values.iter().all(|value| *value > 0.0) => {
             (values.iter().map(|value| value.ln()).sum::<f64>() / count).exp()
         }
-        Kind::Distribution | Kind::OfRun | Kind::Rate => values.iter().sum::<f64>() / count,
+        _ => values.iter().sum::<f64>() / count,
     };
     Some(Reading {
         value: value.is_finite().then_some(value),

@@ -20,7 +20,7 @@ pub(super) fn default_limit(cell: &ComparedCell) -> Limit {
             ratio: 0.10,
             floor: None,
         },
-        Kind::Rate => Limit::WorseBy {
+        Kind::Rate | Kind::Energy => Limit::WorseBy {
             ratio: 0.05,
             floor: None,
         },

@@ -7,7 +7,7 @@ use crate::spec::limit::Limit;
 use crate::spec::node::Node;
 use crate::spec::values;
 use crate::unit::scale::Unit;
-use crate::unit::{Nanos, Rps, Share};
+use crate::unit::{Joules, Nanos, Rps, Share, TokensPerJoule};
 
 /// The tolerance of a metric for which the spec gives no limit; `None` where there is no usual one.
 pub(super) fn default(metric: Metric) -> Option<Limit> {
@@ -18,7 +18,9 @@ pub(super) fn default(metric: Metric) -> Option<Limit> {
         | Metric::RequestThroughput
         | Metric::OutputThroughput
         | Metric::InputThroughput
-        | Metric::TotalThroughput => relative(0.05),
+        | Metric::TotalThroughput
+        | Metric::TokensPerJoule
+        | Metric::JoulesPerGood => relative(0.05),
         Metric::Attainment | Metric::QualityAgreement => Some(Limit::WorseByPoints(0.02)),
         Metric::QualityValidJson
         | Metric::QualityRegex
@@ -165,6 +167,10 @@ fn value(node: &Node, what: &str, metric: Metric, out: &mut Diagnostics) -> Opti
         Unit::RequestsPerSecond | Unit::TokensPerSecond => {
             values::quantity::<Rps>(node, what, "8/s", out).map(Rps::get)
         }
+        Unit::TokensPerJoule => {
+            values::quantity(node, what, "2tok/J", out).map(TokensPerJoule::get)
+        }
+        Unit::Joules => values::quantity(node, what, "30J", out).map(Joules::get),
         Unit::Proportion => match values::quantity(node, what, "0.5%", out)? {
             Share::Percent(fraction) if fraction > 0.0 && fraction < 1.0 => Some(fraction),
             Share::Percent(_) => {
@@ -191,6 +197,8 @@ const fn absolute_example(metric: Metric) -> &'static str {
         (Unit::Proportion, Direction::HigherIsBetter) => "at_least: 99%",
         (Unit::RequestsPerSecond, _) => "at_least: 8/s",
         (Unit::TokensPerSecond, _) => "at_least: 2000/s",
+        (Unit::TokensPerJoule, _) => "at_least: 2tok/J",
+        (Unit::Joules, _) => "at_most: 30J",
     }
 }
 

@@ -11,6 +11,7 @@ mod cells;
 mod connection;
 mod conversation;
 mod defaults;
+mod energy;
 mod gate;
 mod import;
 mod launch;
@@ -123,6 +124,7 @@ pub(super) fn lower(
     }
     if let (Some(gate), Some(target), Ok(baseline)) = (&gate, &target, &baseline) {
         launch::refuse_cold(&target.place, baseline.as_ref(), gate, out);
+        energy::refuse(&target.place, gate, out);
     }
     if let Some(gate) = &gate {
         stages.warn_short_warmup(gate, target.as_ref(), out);

@@ -88,6 +88,8 @@ fn values_drawn(metric: Metric, class: Option<&str>, workload: &Workload) -> f64
         | Metric::OutputThroughput
         | Metric::InputThroughput
         | Metric::TotalThroughput
+        | Metric::TokensPerJoule
+        | Metric::JoulesPerGood
         | Metric::ErrorRatio
         | Metric::TruncatedRatio
         | Metric::ColdReady

@@ -98,12 +98,13 @@ pub(super) fn test_of(cell: &ComparedCell, limit: Limit, baseline: &[&Measure]) 
                 tolerance: PointsTolerance::OfAttainment(ratio),
             }
         }
-        (Limit::WorseBy { ratio, floor }, Kind::Rate | Kind::Distribution | Kind::OfRun) => {
-            Test::Ratio {
-                ratio,
-                floor: floor.unwrap_or(0.0),
-            }
-        }
+        (
+            Limit::WorseBy { ratio, floor },
+            Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun,
+        ) => Test::Ratio {
+            ratio,
+            floor: floor.unwrap_or(0.0),
+        },
         (Limit::AtMost(limit), Kind::Proportion) => Test::ShareLimit {
             limit,
             of_good: metric.direction() == Direction::HigherIsBetter,
@@ -112,10 +113,10 @@ pub(super) fn test_of(cell: &ComparedCell, limit: Limit, baseline: &[&Measure]) 
             limit: 1.0 - limit,
             of_good: metric.direction() == Direction::LowerIsBetter,
         },
-        (Limit::AtMost(limit), Kind::Rate | Kind::Distribution | Kind::OfRun) => {
+        (Limit::AtMost(limit), Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun) => {
             Test::Limit { sign: 1.0, limit }
         }
-        (Limit::AtLeast(limit), Kind::Rate | Kind::Distribution | Kind::OfRun) => {
+        (Limit::AtLeast(limit), Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun) => {
             Test::Limit { sign: -1.0, limit }
         }
     }
