@@ -22,6 +22,7 @@ pub mod diagnosis;
 pub mod exit;
 pub mod headroom;
 pub mod ident;
+pub mod layers;
 pub mod load;
 pub mod metric;
 pub mod plan;

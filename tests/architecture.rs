@@ -24,6 +24,7 @@ const LAYERS: &[&[&str]] = &[
     &["summary"],
     &["headroom"],
     &["compare"],
+    &["layers"],
     &["diagnosis"],
     &["rehearsal"],
     &["verdict"],

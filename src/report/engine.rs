@@ -19,12 +19,15 @@ pub(super) enum Template {
     Report,
     /// One run, as Markdown.
     Run,
+    /// Two layers, as Markdown.
+    Layers,
 }
 
 /// All embedded files; includes are found by these names.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
     ("report.md.j2", include_str!("../../templates/report.md.j2")),
     ("run.md.j2", include_str!("../../templates/run.md.j2")),
+    ("layers.md.j2", include_str!("../../templates/layers.md.j2")),
     (
         "_tables.md.j2",
         include_str!("../../templates/_tables.md.j2"),
@@ -39,6 +42,7 @@ impl Template {
         match self {
             Self::Report => "report.md.j2",
             Self::Run => "run.md.j2",
+            Self::Layers => "layers.md.j2",
         }
     }
 }

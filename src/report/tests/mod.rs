@@ -5,4 +5,5 @@ mod doctor;
 mod explain;
 mod fixture;
 mod hostile;
+mod layers;
 mod single;
