@@ -25,7 +25,7 @@ use std::time::Instant;
 use infergate::compare::{Sides, compare};
 use infergate::metric::Cell;
 use infergate::provenance::UnderTest;
-use infergate::session::{RunName, VirtualSitting};
+use infergate::session::{Place, RunName, VirtualSitting};
 use infergate::sim::engine::Engine;
 use infergate::sim::{Machine, SimOptions};
 use infergate::spec::{Gate, Limit};
@@ -205,7 +205,10 @@ impl<'a> Session<'a> {
             started: started(self.day, slot),
             stamp: format!("{slot:03}"),
             unique: format!("{}-{slot}", self.name),
-            place,
+            place: place.map(|(pair, side)| Place {
+                pair,
+                side: Some(side),
+            }),
         };
         let start = Nanos::new(SLOT.get() * u64::from(slot));
         let engine = &mut self.engines[side as usize];

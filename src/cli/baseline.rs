@@ -12,6 +12,7 @@ use super::source::embedded_spec;
 use crate::archive::load_runs;
 use crate::baseline::{self, Baseline, Environment, MeasuredSession, Session, Stored};
 use crate::exit::Exit;
+use crate::layers::layer;
 use crate::provenance::Pins;
 use crate::spec::Spec;
 use crate::summary::{Run, Side};
@@ -109,6 +110,10 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
         )));
     };
     let spec = embedded_spec(&first.spec, context)?;
+    if spec.beside.is_some() {
+        // Of two layers the one that gates is the baseline.
+        runs.retain(|run| layer(run) == Some(spec.target.layer));
+    }
     let promoted = baseline::promote(
         &args.baselines,
         MeasuredSession {

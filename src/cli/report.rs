@@ -8,15 +8,17 @@ use super::baseline::{kept_archive, kept_baseline, runs_at};
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
+use super::run::layers::as_json;
 use super::source::embedded_spec;
 use crate::exit::Exit;
+use crate::layers::side_by_side;
 use crate::report;
 use crate::summary::{Run, Side};
 
 /// Render a run or a session again
 ///
 /// A run file gives the figures of that run; the folder of an `ab` or `gate` session gives
-/// its comparison.
+/// its comparison, that of a `run` of two layers both side by side.
 /// Rendering judges nothing anew for CI: it exits 0 whatever the report says.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -52,6 +54,13 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Fail
             .into_iter()
             .partition(|run| run.side == Some(Side::Candidate));
         comparison(baseline, candidate, args, context)?
+    } else if let Some(layers) = side_by_side(&runs) {
+        let model = report::layers::build(&layers);
+        match args.format {
+            Format::Markdown => report::layers::markdown(&model),
+            Format::Text => context.paint(&report::layers::text(&model)),
+            Format::Json => as_json(&layers)?,
+        }
     } else {
         let mut text = String::new();
         for run in &runs {

@@ -1,5 +1,7 @@
 //! `infergate run`: measure, keep, show.
 
+pub(super) mod layers;
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -20,7 +22,8 @@ use crate::summary::{Run, RunEnd};
 /// Measure a target
 ///
 /// Executes the spec's plan against its target, and leaves a run file (percentiles, histograms,
-/// outcomes, pins, client health) and the records of every request. Judges nothing.
+/// outcomes, pins, client health) and the records of every request. Judges nothing. Where the spec's
+/// `targets` name the engine and its front, both are measured in turn, and what lies between is said.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -34,7 +37,7 @@ pub(super) struct RunArgs {
     /// The spec, or a folder with `spec.yaml` in it
     spec: PathBuf,
 
-    /// Runs to take, one after another, as one session
+    /// Runs to take, one after another, as one session; of two layers each
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     repeats: u32,
 
@@ -61,6 +64,10 @@ pub(super) async fn run(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let spec = args.select.apply(load_spec(&args.spec, context)?)?;
+    if let Some(layers) = spec.layers() {
+        // Two sittings make a large future, which every other run would carry too.
+        return Box::pin(layers::run(&args, &layers, context, interrupt)).await;
+    }
     let shared = args.shard.open(&spec, &args.out, context)?;
     if shared.is_some() && args.repeats > 1 {
         return Err(Failure::usage(

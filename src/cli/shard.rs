@@ -39,6 +39,11 @@ pub(super) struct Sharing {
 }
 
 impl ShardArgs {
+    /// Whether the run is shared.
+    pub(super) const fn is_given(&self) -> bool {
+        self.shard.is_some()
+    }
+
     /// The sitting of this client's part; `None` where the run is not shared.
     pub(super) fn open(
         &self,

@@ -17,9 +17,11 @@ use crate::load::{Live, LoadEvent};
 use crate::plan::{Plan, PromptCalibration, StagePlan};
 use crate::probe::Asking;
 use crate::provenance::Pins;
-use crate::session::{Launchpad, Measured, RunName, RunningTarget, Scores, Sitting, Station};
+use crate::session::{
+    Launchpad, Measured, Place, RunName, RunningTarget, Scores, Sitting, Station,
+};
 use crate::spec::{Extent, Spec, TargetPlace};
-use crate::summary::{Run, Side};
+use crate::summary::Run;
 use crate::term::{Mode, Progress, StageProgress};
 use crate::unit::Nanos;
 
@@ -56,10 +58,15 @@ pub(super) fn open_sitting(
     out: &OutArgs,
     context: &Context,
 ) -> Result<CliSitting, Failure> {
-    let unique = context.unique("session");
-    let session = format!("{}-{}-{}", spec.name, context.stamp(), &unique[..4]);
+    let session = new_session(spec, context);
     let folder = out.out.join(&session);
     open_sitting_in(spec, &folder, session, context)
+}
+
+/// The id of a session that begins now.
+pub(super) fn new_session(spec: &Spec, context: &Context) -> String {
+    let unique = context.unique("session");
+    format!("{}-{}-{}", spec.name, context.stamp(), &unique[..4])
 }
 
 /// Starts a session in a folder that is given.
@@ -179,11 +186,11 @@ impl CliSitting {
             .await
     }
 
-    /// Takes one run. `place` is its pair and side; without `all` only gated stages are run.
+    /// Takes one run. `place` is its pair, and side or none; without `all` only gated stages are run.
     pub(super) async fn measure(
         &mut self,
         target: &RunningTarget,
-        place: Option<(u32, Side)>,
+        place: Option<Place>,
         all: bool,
         context: &mut Context,
         interrupt: &Interrupt,

@@ -30,8 +30,17 @@ pub struct RunName {
     pub stamp: String,
     /// A text that no other run has, at least four characters.
     pub unique: String,
-    /// Its pair and side, where it has them.
-    pub place: Option<(u32, Side)>,
+    /// Where it stands, where it has a pair.
+    pub place: Option<Place>,
+}
+
+/// Where a run stands among those of its session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its pair, from 0.
+    pub pair: u32,
+    /// Its side; `None` of two layers, which their pins tell apart.
+    pub side: Option<Side>,
 }
 
 /// A run that was taken.
@@ -271,7 +280,8 @@ impl Sitting {
             clock,
             observations: loaded.observations,
         });
-        let (pair, side) = name.place.unzip();
+        let pair = name.place.map(|place| place.pair);
+        let side = name.place.and_then(|place| place.side);
         let run = Run {
             format: RUN_FORMAT.to_owned(),
             definition: DEFINITION.to_owned(),

@@ -29,7 +29,7 @@ pub use headroom::{Effort, HeadroomError, Site, measure_headroom};
 pub use launch::Launchpad;
 pub use lock::{LockError, LockRequest, Locks, lock, lock_keys};
 pub use look::{identify, look};
-pub use measure::{Measured, Part, RunName, Scores, Sitting};
+pub use measure::{Measured, Part, Place, RunName, Scores, Sitting};
 pub use merge::{MergeFailure, Shard, merge};
 pub use station::Station;
 pub use target::{RunningTarget, TargetError};

@@ -99,7 +99,8 @@ impl VirtualSitting {
         name: RunName,
     ) -> VirtualRun {
         let mut run = self.like.clone();
-        (run.pair, run.side) = name.place.unzip();
+        run.pair = name.place.map(|place| place.pair);
+        run.side = name.place.and_then(|place| place.side);
         run.id = format!("{}-{}", name.stamp, name.unique);
         session.clone_into(&mut run.session);
         run.started = name.started;

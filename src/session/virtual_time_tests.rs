@@ -1,6 +1,7 @@
 use super::*;
 use crate::diag::Source;
 use crate::metric::Metric;
+use crate::session::measure::Place;
 use crate::sim::{Machine, SimOptions};
 use crate::spec;
 use crate::summary::Side;
@@ -47,7 +48,10 @@ fn name(number: u32) -> RunName {
         started: format!("2026-01-01T00:{:02}:00Z", number % 60),
         stamp: format!("{number:03}"),
         unique: format!("run-{number}"),
-        place: Some((number / 2, Side::Baseline)),
+        place: Some(Place {
+            pair: number / 2,
+            side: Some(Side::Baseline),
+        }),
     }
 }
 

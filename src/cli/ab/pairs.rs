@@ -10,7 +10,7 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::judge::Evidence;
 use crate::cli::sitting::CliSitting;
 use crate::exit::Exit;
-use crate::session::Measured;
+use crate::session::{Measured, Place};
 use crate::spec::Spec;
 use crate::summary::{InvalidReason, Run, RunEnd};
 use crate::verdict::{Judgement, NextLook};
@@ -128,7 +128,10 @@ impl Pairs<'_> {
                 }
                 Err(error) => return Err(error.into()),
             };
-            let place = Some((number, side));
+            let place = Some(Place {
+                pair: number,
+                side: Some(side),
+            });
             let measured = self
                 .sitting
                 .measure(target, place, number == 0, context, interrupt)

@@ -7,7 +7,7 @@ use super::{conversations, rows, tolerances};
 use crate::cli::archived::Archived;
 use crate::metric::{Cell, Metric};
 use crate::plan::{Plan, StagePlan};
-use crate::spec::{Extent, GateCell, Limit, Spec, Stage};
+use crate::spec::{Extent, GateCell, Layer, Limit, Spec, Stage};
 use crate::unit::{Nanos, scale};
 
 /// The size of a plan, for `--json`.
@@ -128,6 +128,7 @@ impl Size {
             cells: spec.gate.cells.iter().map(CellSize::of).collect(),
             notes: [
                 notes(spec),
+                layers(spec),
                 conversations::notes(plan.stages(), &spec.workload),
                 rows::notes(&spec.workload),
                 tolerances::notes(&archive),
@@ -192,6 +193,19 @@ fn warmup(stage: &Stage) -> String {
         (_, Nanos::ZERO) => requests,
         (_, time) => format!("{requests} and {time}"),
     }
+}
+
+/// What is measured of two layers.
+fn layers(spec: &Spec) -> Vec<String> {
+    let judged = match (&spec.beside, spec.target.layer) {
+        (None, _) => return Vec::new(),
+        (Some(_), Layer::Engine) => "engine",
+        (Some(_), Layer::EndToEnd) => "front",
+    };
+    vec![format!(
+        "`run` measures engine and front in turn, so it takes twice as long; `ab`, `gate`, `calibrate` and \
+         promoted sessions have the {judged} alone, by `layer` of the gate"
+    )]
 }
 
 fn notes(spec: &Spec) -> Vec<String> {
