@@ -14,8 +14,8 @@ use crate::plan::{Prompter, Share};
 use crate::sample::{EngineQueue, RequestRecord, StageEnd, StageObservation, StopReason};
 use crate::spec::{Class, Spec, Stage};
 use crate::summary::{
-    CacheUsage, RunEnd, Saturation, SkippedStage, StageContext, StageSummary, cache_tokens,
-    engine_view, shared_share, summarise_stage,
+    CacheUsage, ClientCounts, RunEnd, Saturation, SkippedStage, StageContext, StageSummary,
+    cache_tokens, engine_view, shared_share, summarise_stage,
 };
 use crate::unit::Nanos;
 
@@ -86,8 +86,10 @@ impl Sitting {
                 };
             }
             let mut usage = CacheUsage::default();
+            let mut counts = ClientCounts::default();
             let keep = |record: RequestRecord| {
                 usage.see(&record);
+                counts.see(&record);
                 if written.is_ok() {
                     written = loaded.writer.append(record);
                 }
@@ -122,7 +124,8 @@ impl Sitting {
                     };
                     let shared = shared_share(&planned.stage, self.plan.classes());
                     summary.prefix_cache = Some(usage.beside(cache_tokens(&scrapes), shared));
-                    summary.engine = Some(engine_view(&scrapes, window));
+                    summary.engine =
+                        Some(engine_view(&scrapes, window).beside(counts.against(&scrapes)));
                 }
                 loaded.take(&planned.stage, summary);
             }
