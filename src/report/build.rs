@@ -7,7 +7,7 @@ use crate::verdict::{Design, Finding, Judgement, PinDifference, Verdict};
 use super::cells::{self, Group, group};
 use super::model::{AdviceRow, Environment, PinRow, ReportModel, SharedPin, Tone};
 use super::span::Text;
-use super::{conditions, headline, method, outcomes, setup, why, words};
+use super::{conditions, engines, headline, method, outcomes, setup, why, words};
 
 /// The runs behind a judgement, and what only the caller knows.
 #[derive(Debug, Clone, Copy)]
@@ -86,6 +86,7 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
                 })
                 .collect()
         }),
+        engines: engines::rows(sides.baseline, sides.candidate),
         caveats: caveats(judgement, sides),
         method: method::lines(judgement, sides),
         reproduce: sides
@@ -198,6 +199,16 @@ fn caveats(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
         }
         for (number, run) in runs.iter().enumerate() {
             for stage in &run.stages {
+                let told = stage.engine.iter().flat_map(engines::caveats);
+                out.extend(told.map(|caveat| {
+                    Text::value(&stage.name)
+                        .words(" of ")
+                        .words(setup::side(side))
+                        .words(" run ")
+                        .figure((number + 1).to_string())
+                        .words(": ")
+                        .then(caveat)
+                }));
                 for reason in &stage.invalid {
                     out.push(
                         Text::value(&stage.name)

@@ -10,13 +10,16 @@ mod cells;
 mod client;
 mod cold_start;
 mod conditions;
+mod cross_check;
 pub mod doctor;
 mod engine;
+mod engines;
 mod escape;
 pub mod explain;
 mod findings;
 mod fit;
 pub mod forecast;
+mod gpus;
 mod headline;
 pub mod json;
 pub mod layers;
@@ -40,7 +43,8 @@ mod words;
 
 pub use build::{Sides, build};
 pub use model::{
-    AdviceRow, CellReason, CellRow, CellTable, ClauseRow, Environment, ErrorRow, LatencyRow,
-    OutcomeRow, PinRow, ReportModel, RunModel, SharedPin, StageView, TenantRow, TenantTable, Tone,
+    AdviceRow, CellReason, CellRow, CellTable, ClauseRow, EngineRow, Environment, ErrorRow,
+    LatencyRow, OutcomeRow, PinRow, ReportModel, RunModel, SharedPin, StageView, TenantRow,
+    TenantTable, Tone,
 };
 pub use span::Text;

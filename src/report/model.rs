@@ -59,6 +59,8 @@ pub struct ReportModel {
     pub pins: Vec<PinRow>,
     /// Pins that are equal on both sides.
     pub shared_pins: Vec<SharedPin>,
+    /// What both sides' engines and GPUs say.
+    pub engines: Vec<EngineRow>,
     /// Reasons to trust the figures less.
     pub caveats: Vec<Text>,
     /// How the figures came about.
@@ -168,6 +170,19 @@ pub struct OutcomeRow {
     pub good: Text,
 }
 
+/// One figure of both sides' engines or GPUs in one stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EngineRow {
+    /// The stage.
+    pub stage: Text,
+    /// Which figure.
+    pub figure: Text,
+    /// The mean of the baseline's runs.
+    pub baseline: Text,
+    /// The mean of the candidate's runs.
+    pub candidate: Text,
+}
+
 /// A pin that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PinRow {
@@ -251,6 +266,10 @@ pub struct StageView {
     pub throughput: Text,
     /// What a prefix cache found of its prompts; `None` where nobody says.
     pub cache: Option<Text>,
+    /// What its engine says, or why nothing.
+    pub engine: Vec<Text>,
+    /// What its GPUs did, or why nobody knows.
+    pub gpus: Vec<Text>,
     /// How the client fared.
     pub client: Text,
     /// What its figures can't show.

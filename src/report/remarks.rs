@@ -4,8 +4,8 @@ use crate::spec::CacheRegime;
 use crate::summary::StageSummary;
 use crate::unit::scale::{self, Unit};
 
-use super::cache;
 use super::span::Text;
+use super::{cache, engines};
 
 /// What the figures of a stage can't show; empty where there is nothing.
 pub(super) fn stage(stage: &StageSummary, regime: CacheRegime) -> Vec<Text> {
@@ -18,6 +18,7 @@ pub(super) fn stage(stage: &StageSummary, regime: CacheRegime) -> Vec<Text> {
                 .into_iter()
                 .flat_map(|found| cache::doubts(found, regime)),
         )
+        .chain(stage.engine.iter().flat_map(engines::caveats))
         .collect()
 }
 

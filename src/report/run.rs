@@ -9,7 +9,8 @@ use crate::unit::scale::{self, Unit};
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
 use super::{
-    cache, client, cold_start, conditions, network, outcomes, remarks, setup, tenants, words,
+    cache, client, cold_start, conditions, engines, gpus, network, outcomes, remarks, setup,
+    tenants, words,
 };
 
 /// Latency metrics that a report of one run shows, where they were measured.
@@ -163,6 +164,8 @@ fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Notes) -> S
         tenants: stage.tenants.as_ref().map(tenants::table),
         throughput: throughput(pooled),
         cache: stage.prefix_cache.as_ref().and_then(cache::found),
+        engine: stage.engine.as_ref().map_or_else(Vec::new, engines::lines),
+        gpus: stage.gpus.as_ref().map_or_else(Vec::new, gpus::lines),
         client: client::line(&stage.health),
         remarks: remarks::stage(stage, regime),
         errors: pooled

@@ -220,6 +220,12 @@ impl Page {
         if let Some(text) = &stage.cache {
             self.line(Tone::Neutral, format!("  cache       {}", text.plain()));
         }
+        for text in &stage.engine {
+            self.line(Tone::Faint, format!("  engine      {}", text.plain()));
+        }
+        for text in &stage.gpus {
+            self.line(Tone::Faint, format!("  gpu         {}", text.plain()));
+        }
         self.line(
             Tone::Faint,
             format!("  client      {}", stage.client.plain()),

@@ -7,7 +7,9 @@ use super::watch::Watch;
 use crate::load::{LoadEvent, Stop};
 use crate::probe::Origin;
 use crate::sample::StageObservation;
-use crate::summary::{CacheUsage, EngineView, GpuView, StageSummary, cache_tokens, engine_view};
+use crate::summary::{
+    CacheUsage, ClientCounts, EngineView, GpuView, StageSummary, cache_tokens, engine_view,
+};
 
 /// Looks that go on while a stage runs. They end when this is dropped.
 #[derive(Debug)]
@@ -55,7 +57,7 @@ impl Beside {
     pub(super) async fn finish(
         self,
         observation: &StageObservation,
-        (usage, shared): (CacheUsage, Option<f64>),
+        (usage, counts, shared): (CacheUsage, ClientCounts, Option<f64>),
         mut stop: Stop,
         summary: &mut StageSummary,
     ) {
@@ -84,7 +86,8 @@ impl Beside {
         match scrapes {
             Ok(scrapes) => {
                 summary.prefix_cache = Some(usage.beside(cache_tokens(&scrapes), shared));
-                summary.engine = Some(engine_view(&scrapes, window));
+                let view = engine_view(&scrapes, window);
+                summary.engine = Some(view.beside(counts.against(&scrapes)));
             }
             Err(why) => {
                 let why = why.to_owned();

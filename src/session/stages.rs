@@ -15,8 +15,8 @@ use crate::probe::Origin;
 use crate::sample::{EngineQueue, RequestRecord, StageEnd, StageObservation, StopReason};
 use crate::spec::{Class, Spec, Stage};
 use crate::summary::{
-    CacheUsage, RunEnd, Saturation, SkippedStage, StageContext, StageSummary, shared_share,
-    summarise_stage,
+    CacheUsage, ClientCounts, RunEnd, Saturation, SkippedStage, StageContext, StageSummary,
+    shared_share, summarise_stage,
 };
 use crate::unit::Nanos;
 
@@ -84,8 +84,10 @@ impl Sitting {
                 beside = Beside::start(from.replicas, from.origin, stop.clone()).await;
             }
             let mut usage = CacheUsage::default();
+            let mut counts = ClientCounts::default();
             let keep = |record: RequestRecord| {
                 usage.see(&record);
+                counts.see(&record);
                 if written.is_ok() {
                     written = loaded.writer.append(record);
                 }
@@ -115,9 +117,9 @@ impl Sitting {
                 let shared = shared_share(&planned.stage, self.plan.classes());
                 match beside {
                     Some(beside) => {
-                        let cache = (usage, shared);
+                        let client = (usage, counts, shared);
                         beside
-                            .finish(&observation, cache, stop.clone(), &mut summary)
+                            .finish(&observation, client, stop.clone(), &mut summary)
                             .await;
                     }
                     None => unseen(&mut summary, "interrupted"),

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::cross_check::CrossCheck;
 use crate::sample::CacheTokens;
 
 /// The engine's side of a stage.
@@ -15,6 +16,17 @@ pub enum EngineView {
         /// Why not.
         why: String,
     },
+}
+
+impl EngineView {
+    /// With what client and engine both counted.
+    #[must_use]
+    pub fn beside(mut self, check: Option<CrossCheck>) -> Self {
+        if let Self::Seen(figures) = &mut self {
+            figures.cross_check = check;
+        }
+        self
+    }
 }
 
 /// What the metrics of all replicas together say of the measured window. A figure that the engine
@@ -76,6 +88,9 @@ pub struct EngineFigures {
     /// Requests that ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished: Option<u64>,
+    /// What client and engine both counted of the whole stage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cross_check: Option<CrossCheck>,
 }
 
 /// A time that an engine measured of many requests.

@@ -4,6 +4,7 @@ mod class;
 mod cold_start;
 mod counted;
 mod course;
+mod cross_check;
 mod distribution;
 mod engine;
 mod gpu;
@@ -31,6 +32,7 @@ mod totals;
 mod windows;
 
 pub use cold_start::{ColdStart, EarlyAnswer};
+pub use cross_check::{BothCounts, BothTimes, ClientCounts, CountOf, CrossCheck, TimeOf};
 pub use engine::{EngineFigures, EngineTime, EngineView, Gauge, Speculation};
 pub use gpu::{GpuFigures, GpuView};
 pub use health::ClientHealth;

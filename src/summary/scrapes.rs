@@ -47,7 +47,7 @@ pub struct ScrapedWindow {
 
 impl ReplicaScrapes {
     /// Its first and last look, and whether it was started anew between them.
-    fn whole(&self) -> Result<Counted, String> {
+    pub(super) fn whole(&self) -> Result<Counted, String> {
         match self.scrapes.as_slice() {
             [first, .., last] if !self.restarted_in(0, self.scrapes.len() - 1) => {
                 Ok(Counted::between(&first.reading, &last.reading))
@@ -151,6 +151,7 @@ fn figures(replicas: &[ReplicaScrapes], window: ScrapedWindow) -> Result<EngineF
         prompt_tokens: count(Counter::PromptTokens),
         output_tokens: count(Counter::OutputTokens),
         finished: count(Counter::Finished),
+        cross_check: None,
     })
 }
 

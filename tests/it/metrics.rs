@@ -26,3 +26,21 @@ fn the_engine_says_what_it_did_in_the_window() {
     assert!(queries.as_u64().unwrap() > 0, "{cache}");
     assert_eq!(queries, &cache["usage"]["queries"], "{cache}");
 }
+
+#[test]
+fn client_and_engine_count_the_same_requests() {
+    let project = Project::new("test");
+    project.run(&["run", "spec.yaml"]).exits(0);
+    let run = json(&project.runs()[0]);
+    let check = &run["stages"][0]["engine"]["seen"]["cross_check"];
+    assert!(check["inexact"].is_null(), "{check}");
+    let counts = check["counts"].as_array().unwrap();
+    assert_eq!(counts.len(), 3, "{check}");
+    for both in counts {
+        assert_eq!(both["client"], both["engine"], "{check}");
+    }
+    for both in check["times"].as_array().unwrap() {
+        let time = |clock: &str| both[clock].as_f64().unwrap();
+        assert!(time("client_s") >= time("engine_s") - 0.001, "{check}");
+    }
+}

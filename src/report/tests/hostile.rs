@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use crate::report::{Sides, build, markdown, run, text};
 use crate::sample::OutcomeKind;
-use crate::summary::{InvalidReason, Run, RunEnd};
+use crate::summary::{
+    BothCounts, CountOf, CrossCheck, EngineFigures, EngineView, GpuView, InvalidReason, Run, RunEnd,
+};
 use crate::verdict::{CellState, Judgement, Reason};
 
 use super::fixture;
@@ -119,6 +121,23 @@ fn crowded_run() -> Run {
     };
     let stage = &mut run.stages[0];
     stage.invalid = vec![InvalidReason::NoRequests];
+    stage.engine = Some(EngineView::Seen(Box::new(EngineFigures {
+        engine: "vllm".to_owned(),
+        caveats: vec!["restarted".to_owned()],
+        cross_check: Some(CrossCheck {
+            inexact: Some("one failed".to_owned()),
+            counts: vec![BothCounts {
+                of: CountOf::OutputTokens,
+                client: 24,
+                engine: 96,
+            }],
+            times: Vec::new(),
+        }),
+        ..EngineFigures::default()
+    })));
+    stage.gpus = Some(GpuView::Unknown {
+        why: "no GPU".to_owned(),
+    });
     stage.pooled.outcomes.insert(OutcomeKind::Timeout, 3);
     stage.pooled.errors.insert("oops".to_owned(), 3);
     stage

@@ -1,0 +1,140 @@
+//! What GPUs did in a stage, in words and as rows of both sides.
+
+use std::collections::BTreeSet;
+
+use crate::sample::Throttle;
+use crate::summary::{Gauge, GpuFigures, GpuView, Run};
+use crate::unit::scale::{self, Unit};
+
+use super::engines::mean;
+use super::model::EngineRow;
+use super::span::Text;
+
+/// A line for each GPU, or why there is none.
+pub(super) fn lines(view: &GpuView) -> Vec<Text> {
+    match view {
+        GpuView::Unknown { why } => vec![Text::of("unknown: ").prose(why)],
+        GpuView::Seen(gpus) => gpus.iter().map(line).collect(),
+    }
+}
+
+fn line(gpu: &GpuFigures) -> Text {
+    let level = |name, gauge: Option<Gauge>, text: fn(f64) -> String| {
+        gauge.map(|gauge| {
+            Text::of(name)
+                .figure(text(gauge.mean))
+                .words(" (at most ")
+                .figure(text(gauge.max))
+                .words(")")
+        })
+    };
+    let levels = [
+        level("power ", gpu.power_w, watts),
+        level("SM clock ", gpu.sm_clock_mhz, megahertz),
+        level("temperature ", gpu.temperature_c, celsius),
+        level("busy ", gpu.utilization, share),
+    ];
+    let held = gpu.throttled.iter().map(|(reason, looks)| {
+        Text::of("held back by ")
+            .words(throttle(*reason))
+            .words(" in ")
+            .figure(share(*looks))
+            .words(" of the looks")
+    });
+    let said: Vec<Text> = levels.into_iter().flatten().chain(held).collect();
+    Text::of("GPU ")
+        .figure(gpu.index.to_string())
+        .words(": ")
+        .then(Text::join(said, ", "))
+}
+
+/// Rows of what both sides' GPUs of a number have, means over the runs of each side.
+pub(super) fn rows(stage: &str, baseline: &[Run], candidate: &[Run]) -> Vec<EngineRow> {
+    let indices: BTreeSet<u32> = candidate
+        .iter()
+        .flat_map(|run| seen(run, stage))
+        .map(|gpu| gpu.index)
+        .collect();
+    let mut out = Vec::new();
+    for index in indices {
+        let of = |runs: &[Run], value: &dyn Fn(&GpuFigures) -> Option<f64>| {
+            let gpus = runs.iter().flat_map(|run| seen(run, stage));
+            mean(gpus.filter(|gpu| gpu.index == index).filter_map(value))
+        };
+        let mut row =
+            |name, value: &dyn Fn(&GpuFigures) -> Option<f64>, text: fn(f64) -> String| {
+                let sides = of(baseline, value).zip(of(candidate, value));
+                out.extend(sides.map(|(baseline, candidate)| EngineRow {
+                    stage: Text::value(stage),
+                    figure: Text::of("GPU ").figure(index.to_string()).words(name),
+                    baseline: Text::just(text(baseline)),
+                    candidate: Text::just(text(candidate)),
+                }));
+            };
+        row(" power", &|gpu| Some(gpu.power_w?.mean), watts);
+        row(" SM clock", &|gpu| Some(gpu.sm_clock_mhz?.mean), megahertz);
+        row(
+            " temperature at most",
+            &|gpu| Some(gpu.temperature_c?.max),
+            celsius,
+        );
+        let both = || baseline.iter().chain(candidate);
+        let reasons: BTreeSet<Throttle> = both()
+            .flat_map(|run| seen(run, stage))
+            .flat_map(|gpu| gpu.throttled.keys().copied())
+            .collect();
+        for reason in reasons {
+            // A GPU that was looked at and had no such reason was held back in none of the looks.
+            let looks = |gpu: &GpuFigures| Some(gpu.throttled.get(&reason).copied().unwrap_or(0.0));
+            let held = of(baseline, &looks).zip(of(candidate, &looks));
+            out.extend(held.map(|(baseline, candidate)| {
+                EngineRow {
+                    stage: Text::value(stage),
+                    figure: Text::of("GPU ")
+                        .figure(index.to_string())
+                        .words(" held back by ")
+                        .words(throttle(reason)),
+                    baseline: Text::just(share(baseline)),
+                    candidate: Text::just(share(candidate)),
+                }
+            }));
+        }
+    }
+    out
+}
+
+fn seen<'a>(run: &'a Run, stage: &str) -> &'a [GpuFigures] {
+    let mut stages = run.stages.iter();
+    match stages.find(|s| s.name == stage).map(|stage| &stage.gpus) {
+        Some(Some(GpuView::Seen(gpus))) => gpus,
+        Some(Some(GpuView::Unknown { .. }) | None) | None => &[],
+    }
+}
+
+const fn throttle(reason: Throttle) -> &'static str {
+    match reason {
+        Throttle::PowerCap => "the power limit",
+        Throttle::SoftwareThermal => "temperature (software)",
+        Throttle::HardwareThermal => "temperature (hardware)",
+        Throttle::PowerBrake => "the power brake",
+        Throttle::HardwareSlowdown => "the hardware",
+        Throttle::SyncBoost => "another GPU of its group",
+        Throttle::ClocksSetting => "a clock setting",
+    }
+}
+
+fn watts(value: f64) -> String {
+    format!("{value:.0} W")
+}
+
+fn megahertz(value: f64) -> String {
+    format!("{value:.0} MHz")
+}
+
+fn celsius(value: f64) -> String {
+    format!("{value:.0} °C")
+}
+
+fn share(value: f64) -> String {
+    scale::value(Unit::Proportion, value)
+}
