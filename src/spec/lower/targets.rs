@@ -60,12 +60,6 @@ pub(super) fn lower(
     let (below, above) = (below?, above?);
     let place = layers.key_span("front").unwrap_or(place);
     refuse_unlike(&below, &above, place, out);
-    out.warning(
-        "spec::one-layer",
-        place,
-        "only the layer that gates is measured, the other one not yet",
-        "`gate: {layer: engine}` measures the engine; a spec with one `target` is the same",
-    );
     Some(match judged? {
         Layer::Engine => (below, Some(above)),
         Layer::EndToEnd => (above, Some(below)),
