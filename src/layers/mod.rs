@@ -1,6 +1,6 @@
 //! Two layers of one service side by side: the engine, and what users reach, the front before it.
 //!
-//! [`gap`] takes the differences, [`attribution`] says what they look like: a constant for each
+//! [`gap`] takes the differences, `attribution` says what they look like: a constant for each
 //! request, a price for each token, answers held back, failures of the front's own. Nothing is judged.
 
 mod attribution;
