@@ -252,10 +252,17 @@ impl RunningTarget {
         let Engine::Launched(launched) = &self.engine else {
             return;
         };
-        see(pins, "engine.args", launched.shown(), false);
-        if let Some(image) = launched.image() {
-            // What the probe sees is the container that infergate itself runs in.
-            see(pins, "host.container", image.to_owned(), true);
+        if let Some(pin) = pin(pins, "engine.args") {
+            let declared = matches!(pin.declared, Some(Declared::Literal(_)));
+            if matches!(pin.observed, Observation::Unknown(_)) && !declared {
+                pin.observed = by_launch(launched.shown());
+            }
+        }
+        if let Some(image) = launched.image()
+            && let Some(pin) = pin(pins, "host.container")
+        {
+            // What the probe saw is the container that infergate itself runs in.
+            pin.observed = by_launch(image.to_owned());
         }
     }
 
@@ -288,21 +295,18 @@ impl RunningTarget {
     }
 }
 
-/// Fills a pin that the spec does not declare: where nobody has seen it, or `rather` than what was
-/// seen.
-fn see(pins: &mut Pins, path: &str, value: String, rather: bool) {
-    let Ok(path) = path.parse() else {
-        return;
-    };
-    let pin = pins.entry(path).or_insert(Pin {
+/// The pin of this path, unknown where nobody has spoken of it.
+fn pin<'p>(pins: &'p mut Pins, path: &str) -> Option<&'p mut Pin> {
+    let unknown = Pin {
         declared: None,
         observed: Observation::Unknown(Why::NotReported),
-    });
-    let declared = matches!(pin.declared, Some(Declared::Literal(_)));
-    if (rather || matches!(pin.observed, Observation::Unknown(_))) && !declared {
-        pin.observed = Observation::Seen {
-            value,
-            source: "launch".to_owned(),
-        };
+    };
+    Some(pins.entry(path.parse().ok()?).or_insert(unknown))
+}
+
+fn by_launch(value: String) -> Observation {
+    Observation::Seen {
+        value,
+        source: "launch".to_owned(),
     }
 }
