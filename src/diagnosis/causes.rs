@@ -145,9 +145,16 @@ impl Stage {
     /// Which part of a request moved.
     fn parts(&self) -> Vec<(Cause, Vec<Signal>)> {
         use Signal as S;
-        let size = |signal| {
-            let moved = self.moved.get(&signal).filter(|_| self.grew(signal));
+        let moved = |signal| {
+            let moved = self.moved.get(&signal);
             moved.map_or(0.0, |moved| moved.estimate.abs())
+        };
+        let size = |signal| {
+            if self.grew(signal) {
+                moved(signal)
+            } else {
+                0.0
+            }
         };
         let (prefill, decode) = (size(S::Prefill), size(S::ItlMedian));
         let mut parts = Vec::new();
@@ -169,7 +176,7 @@ impl Stage {
         if self.grew(S::Queue) && self.explains_ttft(S::Queue) {
             let evidence = vec![S::Queue, S::Waiting, S::RunningMax, S::Prefill];
             parts.push((Cause::Queueing, evidence));
-        } else if self.grew(S::ItlTail) {
+        } else if self.grew(S::ItlTail) && moved(S::ItlMedian) < MINOR * moved(S::ItlTail) {
             let evidence = vec![S::ItlTail, S::ItlMedian, S::Prefill];
             parts.push((Cause::Interference, evidence));
         }

@@ -371,3 +371,18 @@ fn a_client_that_wakes_later_than_tokens_come_is_named() {
     let named = told(&pairs, false);
     assert_eq!(named[0].cause, Cause::Queueing, "a gap is 20 ms");
 }
+
+#[test]
+fn gaps_that_all_grow_a_little_are_no_interference() {
+    let causes = causes(|stage, _| {
+        scale(stage, Metric::Ttft, 1.4);
+        scale(stage, Metric::Itl, 1.045);
+        let gaps = stage.pooled.distributions.get_mut(&Metric::Itl).unwrap();
+        for (quantile, value) in &mut gaps.quantiles {
+            if quantile.fraction() > 0.9 {
+                value.value_s *= 1.027;
+            }
+        }
+    });
+    assert_eq!(causes, [Cause::Outside], "+4.5 % and +7.3 %");
+}
