@@ -20,6 +20,7 @@ pub mod compare;
 pub mod diag;
 pub mod diagnosis;
 pub mod exit;
+pub mod git;
 pub mod headroom;
 pub mod ident;
 pub mod layers;
