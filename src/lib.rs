@@ -22,6 +22,7 @@ pub mod diag;
 pub mod diagnosis;
 pub mod event;
 pub mod exit;
+pub mod git;
 pub mod headroom;
 pub mod ident;
 pub mod layers;

@@ -35,6 +35,7 @@ const LAYERS: &[&[&str]] = &[
     // L2: no imports among each other, but for those in NAMED.
     &["access", "priority"],
     &["load", "sim", "probe", "archive"],
+    &["git"],
     &["baseline"],
     // L3.
     &["term"],
