@@ -7,7 +7,7 @@ use super::network;
 use super::pins::pins;
 use crate::diag::suggest;
 use crate::sample::{ClockSkew, OutcomeKind};
-use crate::spec::Spec;
+use crate::spec::{MetricsPlace, Spec};
 use crate::unit::scale;
 
 /// Models that are named at most.
@@ -39,7 +39,14 @@ pub fn target(spec: &Spec, exam: &Exam) -> Vec<Finding> {
             "see to what is said there, then ask again",
         )),
     }
-    found.extend(exam.replicas.iter().map(metrics));
+    if spec.target.metrics == MetricsPlace::Off {
+        found.push(Finding::ok(
+            Topic::Metrics,
+            "off in the spec: reports lack the engine's own side",
+        ));
+    } else {
+        found.extend(exam.replicas.iter().map(metrics));
+    }
     match &exam.seen {
         Ok(seen) => found.extend(pins(&seen.pins)),
         Err(why) => found.push(Finding::trouble(
@@ -147,7 +154,7 @@ fn metrics(replica: &Replica) -> Finding {
             format!("`{base}` shows none: {why}"),
             lost,
             "switch them on (llama.cpp: `--metrics`; SGLang: `--enable-metrics`), and let a gateway pass \
-             `/metrics`",
+             `/metrics`, or say where they are: `target: {metrics: http://host:9090/metrics}`",
         ),
         Ok(seen) if seen.missing.is_empty() => {
             Finding::ok(Topic::Metrics, format!("those of {}", seen.engine))

@@ -75,10 +75,11 @@ pub async fn observe(
     client: &ProbeClient,
     spec: &Spec,
     origin: &Origin,
+    metrics: &MetricsSource,
 ) -> Result<Observed, ProbeError> {
     let (models, mut answers, gateway, location) = tokio::join!(
         client.text(Source::Models.path()),
-        ask(client),
+        ask(client, metrics),
         network::gateway(client),
         network::location(client),
     );
@@ -141,7 +142,7 @@ fn no_model(client: &ProbeClient, answers: &Answers) -> ProbeError {
 }
 
 /// Asks for all that engines tell about themselves, at once.
-async fn ask(client: &ProbeClient) -> Answers {
+async fn ask(client: &ProbeClient, metrics: &MetricsSource) -> Answers {
     let mut asked = tokio::task::JoinSet::new();
     for source in Source::ASKED {
         let client = client.clone();
@@ -153,6 +154,10 @@ async fn ask(client: &ProbeClient) -> Answers {
     let mut answers = Answers::default();
     while let Some(reply) = asked.join_next().await {
         if let Ok((source, reply)) = reply {
+    match metrics.page().await {
+        Some(page) => answers.add(Source::Metrics, page),
+        None => answers.forbid(Source::Metrics),
+    }
             answers.add(source, reply);
         }
     }

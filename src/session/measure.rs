@@ -152,7 +152,7 @@ impl Sitting {
         target: &RunningTarget,
         stop: Stop,
     ) -> Result<Pins, MeasureError> {
-        let replicas = Replicas::new(target.bases(), &self.access)?;
+        let replicas = Replicas::new(target.bases(), &self.spec.target.metrics, &self.access)?;
         match self.look(target, &replicas, stop).await? {
             (_, RunEnd::Interrupted) => Err(MeasureError::Interrupted),
             (observed, RunEnd::Complete | RunEnd::TargetLost { .. }) => Ok(observed.pins),
@@ -221,7 +221,7 @@ impl Sitting {
         progress: impl FnMut(LoadEvent),
         stop: Stop,
     ) -> Result<Measured, MeasureError> {
-        let replicas = Replicas::new(target.bases(), &self.access)?;
+        let replicas = Replicas::new(target.bases(), &self.spec.target.metrics, &self.access)?;
         let (observed, end) = self.look(target, &replicas, stop.clone()).await?;
         let seed = self.plan.seed();
         let calibration = if end == RunEnd::Complete {

@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 
 use self::rule::Rule;
 use crate::provenance::{Observation, PinPath, Why};
+use crate::spec::MetricsPlace;
 
 /// The engines that are known by their answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,7 +200,9 @@ fn why(sources: Option<&Vec<&'static str>>, answers: &Answers) -> Why {
     let Some(sources) = sources else {
         return Why::NotProbed;
     };
-    if sources.iter().any(|path| answers.is_silent(path)) {
+    if sources.iter().any(|path| answers.is_forbidden(path)) {
+        Why::Because(MetricsPlace::OFF.to_owned())
+    } else if sources.iter().any(|path| answers.is_silent(path)) {
         Why::Unreachable
     } else {
         Why::NotReported
