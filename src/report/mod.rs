@@ -29,11 +29,13 @@ mod model;
 mod network;
 mod outcomes;
 mod parts;
+mod quality;
 mod reasons;
 mod remarks;
 pub mod run;
 mod setup;
 mod span;
+mod spent;
 mod tenants;
 #[cfg(test)]
 mod tests;

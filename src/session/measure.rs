@@ -307,6 +307,7 @@ impl Sitting {
             salt: salt.as_str().to_owned(),
             prompt_calibration: calibration,
             pins: observed.pins,
+                cost: self.spec.cost.clone(),
             cold_start: target.cold_start().cloned(),
             network,
             client: ClientStamp {

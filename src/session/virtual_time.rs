@@ -185,6 +185,7 @@ fn blank(spec: &Spec, plan: &Plan) -> Run {
             rows: spec.row_stamps(),
             schemas: Vec::new(),
             cache: plan.cache(),
+            cost: spec.cost.clone(),
         },
         trace_digest: plan.trace_digest(),
         salt: String::new(),

@@ -24,6 +24,8 @@ mod hostile_files;
 mod hostile_servers;
 mod init;
 #[cfg(unix)]
+mod killed;
+#[cfg(unix)]
 mod launch;
 #[cfg(unix)]
 mod lock;
