@@ -42,7 +42,7 @@ impl ProbeClient {
         let mut builder = if base.starts_with("http://") {
             builder.tls_certs_only([])
         } else {
-            builder
+            builder.tls_info(true)
         };
         if let Some(pem) = &access.ca {
             let certificates = Certificate::from_pem_bundle(pem)
@@ -154,6 +154,17 @@ impl ProbeClient {
             .ok()?
             .to_owned();
         Some(date)
+    }
+
+    /// The certificate (DER) that an encrypted target shows, whatever it answers.
+    pub(super) async fn certificate(&self, path: &str) -> Option<Vec<u8>> {
+        let request = self.authorized(self.http.get(format!("{}{path}", self.base)));
+        let answer = tokio::time::timeout(BRIEFLY, request.send())
+            .await
+            .ok()?
+            .ok()?;
+        let shown = answer.extensions().get::<reqwest::tls::TlsInfo>()?;
+        shown.peer_certificate().map(<[u8]>::to_vec)
     }
 
     /// The JSON answer to a GET.

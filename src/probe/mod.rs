@@ -5,6 +5,7 @@
 //! reached at all, or that answers no model, does.
 
 mod calibrate;
+mod certificate;
 mod client;
 mod early;
 pub mod engine;
@@ -25,6 +26,7 @@ mod skew;
 use std::collections::BTreeMap;
 
 pub use calibrate::calibrate;
+pub use certificate::certificate_days;
 pub use client::ProbeClient;
 pub use early::{Asking, early_answer};
 pub use error::ProbeError;
@@ -73,9 +75,9 @@ pub enum Origin {
 /// [`ProbeError`] where the target does not answer, or names no model and the spec neither.
 pub async fn observe(
     client: &ProbeClient,
+    metrics: &MetricsSource,
     spec: &Spec,
     origin: &Origin,
-    metrics: &MetricsSource,
 ) -> Result<Observed, ProbeError> {
     let (models, mut answers, gateway, location) = tokio::join!(
         client.text(Source::Models.path()),
@@ -152,12 +154,12 @@ async fn ask(client: &ProbeClient, metrics: &MetricsSource) -> Answers {
         });
     }
     let mut answers = Answers::default();
-    while let Some(reply) = asked.join_next().await {
-        if let Ok((source, reply)) = reply {
     match metrics.page().await {
         Some(page) => answers.add(Source::Metrics, page),
         None => answers.forbid(Source::Metrics),
     }
+    while let Some(reply) = asked.join_next().await {
+        if let Ok((source, reply)) = reply {
             answers.add(source, reply);
         }
     }

@@ -10,7 +10,9 @@ use crate::archive::RecordReader;
 use crate::checkup::{Exam, Replica, SeenTarget, Trial, Unanswered};
 use crate::diag::Source;
 use crate::load::Stop;
-use crate::probe::{MetricsSource, ProbeClient, ProbeError, metrics_seen, models, network, skew};
+use crate::probe::{
+    MetricsSource, ProbeClient, ProbeError, certificate_days, metrics_seen, models, network, skew,
+};
 use crate::spec::{self, Answers, MetricsPlace, OutputLength, Spec};
 use crate::summary::RunEnd;
 
@@ -107,6 +109,7 @@ async fn replica(client: &ProbeClient, place: &MetricsPlace) -> Replica {
             Ok(metrics) => metrics_seen(&metrics).await,
             Err(error) => Err(error.to_string()),
         },
+        certificate_days: certificate_days(client).await,
         network: network(client).await,
     }
 }

@@ -7,6 +7,7 @@ mod baseline;
 mod budget;
 mod calibrate;
 mod cases;
+mod certificate;
 mod check;
 #[cfg(unix)]
 mod cold_start;
