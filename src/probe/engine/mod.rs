@@ -144,6 +144,19 @@ impl Engine {
     }
 }
 
+/// Every pin that an engine's side could show, by what became of the paths that it was asked for: each
+/// with the body that it answered.
+pub fn pins(
+    bodies: impl IntoIterator<Item = (Source, String)>,
+    model: &str,
+) -> BTreeMap<PinPath, Observation> {
+    let mut answers = Answers::default();
+    for (source, body) in bodies {
+        answers.add(source, Reply::Body(body));
+    }
+    read(&answers, model)
+}
+
 /// Groups of pins that an engine's answers could show.
 const GROUPS: [&str; 8] = [
     "model",
