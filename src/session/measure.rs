@@ -204,8 +204,13 @@ impl Sitting {
         if let Some(calibration) = self.calibration {
             return Ok(calibration);
         }
+        let prefixes = self
+            .plan
+            .classes()
+            .iter()
+            .any(|class| class.prefix.is_some());
         let calibration = tokio::select! {
-            calibration = calibrate(probe, self.spec.target.api, model) => calibration,
+            calibration = calibrate(probe, self.spec.target.api, model, prefixes) => calibration,
             () = stop.pressed() => return Err(MeasureError::Interrupted),
         };
         self.calibration = Some(calibration);
@@ -302,12 +307,12 @@ impl Sitting {
                 rows: self.spec.row_stamps(),
                 schemas: self.spec.schema_stamps(),
                 cache: self.plan.cache(),
+                cost: self.spec.cost.clone(),
             },
             trace_digest: self.plan.trace_digest(),
             salt: salt.as_str().to_owned(),
             prompt_calibration: calibration,
             pins: observed.pins,
-                cost: self.spec.cost.clone(),
             cold_start: target.cold_start().cloned(),
             network,
             client: ClientStamp {
