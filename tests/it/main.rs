@@ -7,6 +7,7 @@ mod baseline;
 mod budget;
 mod calibrate;
 mod cases;
+mod certificate;
 mod check;
 #[cfg(unix)]
 mod cold_start;
@@ -23,6 +24,8 @@ mod honesty;
 mod hostile_files;
 mod hostile_servers;
 mod init;
+#[cfg(unix)]
+mod killed;
 #[cfg(unix)]
 mod launch;
 #[cfg(unix)]

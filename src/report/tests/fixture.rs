@@ -41,6 +41,7 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
             rows: Vec::new(),
             schemas: Vec::new(),
             cache: crate::spec::CacheRegime::default(),
+            cost: None,
         },
         source: None,
         trace_digest: Digest::of(b"trace"),

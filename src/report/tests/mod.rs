@@ -2,8 +2,10 @@
 
 mod comparison;
 mod doctor;
+mod engines;
 mod explain;
 mod fixture;
 mod hostile;
 mod layers;
 mod single;
+mod spent;
