@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["unit"],
     &["metric", "ident", "provenance", "exit", "diag"],
     // L1: a module may import anything to its left.
-    &["stats"],
+    &["stats", "plot"],
     &["trace", "quality"],
     &["spec"],
     &["plan"],
@@ -30,6 +30,7 @@ const LAYERS: &[&[&str]] = &[
     &["verdict"],
     &["checkup"],
     &["scaffold"],
+    &["history"],
     &["report"],
     // L2: no imports among each other, but for those in NAMED.
     &["access", "priority"],
@@ -62,6 +63,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("axum", &["sim/"]),
     ("clap", &["cli/"]),
     ("indicatif", &["term/"]),
+    ("terminal_size", &["term/"]),
     (
         "comfy_table",
         &[
@@ -77,9 +79,17 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("nvml_wrapper", &["probe/gpu/nvml.rs"]),
     (
         "jiff",
-        &["cli/context.rs", "compare/pairing.rs", "trace/instant.rs"],
+        &[
+            "cli/context.rs",
+            "compare/pairing.rs",
+            "history/instant.rs",
+            "trace/instant.rs",
+        ],
     ),
-    ("csv", &["trace/pairs.rs", "trace/table.rs"]),
+    (
+        "csv",
+        &["report/export/table.rs", "trace/pairs.rs", "trace/table.rs"],
+    ),
     (
         "flate2",
         &[

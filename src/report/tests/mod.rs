@@ -3,7 +3,8 @@
 mod comparison;
 mod doctor;
 mod explain;
-mod fixture;
+pub(super) mod fixture;
+mod history;
 mod hostile;
 mod layers;
 mod single;
