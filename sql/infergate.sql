@@ -32,7 +32,7 @@ SELECT
   CAST(run ->> '$.elapsed_s' AS DOUBLE) AS elapsed_s,
   run ->> '$.side' AS side,
   CAST(run ->> '$.pair' AS INTEGER) AS pair,
-  coalesce(run ->> '$.source.commit', '') AS "commit",
+  coalesce(run ->> '$.source.head', run ->> '$.source.commit') AS "commit",
   run ->> '$.spec.digest' AS spec_digest,
   run ->> '$.spec.workload_digest' AS workload_digest,
   run ->> '$.definition' AS definition,

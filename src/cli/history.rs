@@ -7,13 +7,14 @@ use clap::Args;
 use super::context::Context;
 use super::failure::Failure;
 use super::source::embedded_spec;
-use crate::baseline::{self, Baseline, Stored};
+use crate::baseline::{self, Baseline, Shelf, Stored};
 use crate::diag::suggest;
 use crate::exit::Exit;
 use crate::history::{History, Kept, KeptSession, Standing, assemble};
 use crate::ident::Name;
 use crate::metric::Cell;
 use crate::report::history::{Page, cell, csv, overview};
+use crate::summary::Run;
 
 /// Columns where nobody says how many there are.
 const WIDTH: usize = 100;
@@ -118,7 +119,8 @@ fn as_text(args: &HistoryArgs, histories: &[History], context: &Context) -> Stri
 
 /// The history of each wanted spec that has one.
 fn read(args: &HistoryArgs, context: &mut Context) -> Result<Vec<History>, Failure> {
-    let mut stored = baseline::list(&args.baselines)?;
+    let shelf = Shelf::folder(&args.baselines);
+    let mut stored = baseline::list(&shelf)?;
     let is_wanted = |stored: &Stored| {
         args.name.as_ref().is_none_or(|name| *name == stored.name)
             && args
@@ -139,14 +141,13 @@ fn read(args: &HistoryArgs, context: &mut Context) -> Result<Vec<History>, Failu
         let parsed: Name = name
             .parse()
             .map_err(|error| Failure::usage(format!("`{name}` {error}")))?;
-        let baselines = baseline::load_all(&args.baselines, &parsed)?;
+        let baselines = baseline::load_all(&shelf, &parsed)?;
         let kept: Vec<Kept<'_>> = baselines
             .iter()
             .filter_map(|baseline| {
-                let folder = baseline.folder.file_name()?.to_string_lossy().into_owned();
                 let own = stored
                     .iter()
-                    .find(|stored| stored.name == name && stored.environment == folder)?;
+                    .find(|stored| stored.name == name && stored.environment == baseline.environment)?;
                 Some(kept(baseline, own))
             })
             .collect();
@@ -174,7 +175,7 @@ fn kept<'a>(baseline: &'a Baseline, stored: &Stored) -> Kept<'a> {
             reason: promoted.map(|promoted| promoted.reason.clone()),
             anchor: None,
             epoch: None,
-            commit: None,
+            commit: commit(&session.runs),
         }
     };
     let stands = baseline
@@ -187,6 +188,18 @@ fn kept<'a>(baseline: &'a Baseline, stored: &Stored) -> Kept<'a> {
         sessions: stands.chain(noise).collect(),
         accepts: Vec::new(),
     }
+}
+
+/// The commit that a session measured, where all of its runs say the same.
+fn commit(runs: &[Run]) -> Option<String> {
+    let mut commits = runs.iter().map(|run| {
+        let source = run.source.as_ref()?;
+        Some(source.head.as_ref().unwrap_or(&source.commit).as_str())
+    });
+    let first = commits.next()??;
+    commits
+        .all(|commit| commit == Some(first))
+        .then(|| first.to_owned())
 }
 
 /// The cells that the gate of the newest run's spec judges; none where this version can't read it.
