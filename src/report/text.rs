@@ -326,11 +326,16 @@ impl Page {
 
 /// An empty table; the columns `right` are aligned to the right.
 pub(super) fn table<const N: usize>(header: [&str; N], right: &[usize]) -> Table {
+    rows(&header, right)
+}
+
+/// The same of as many columns as there are.
+pub(super) fn rows(header: &[&str], right: &[usize]) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header);
+        .set_header(header.to_vec());
     for (i, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
         if right.contains(&i) {

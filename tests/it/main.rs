@@ -16,10 +16,12 @@ mod compare;
 mod container;
 mod doctor;
 mod doctor_servers;
+mod duckdb;
 mod front;
 #[cfg(unix)]
 mod gpu;
 mod help;
+mod history;
 mod honesty;
 mod hostile_files;
 mod hostile_servers;
