@@ -200,6 +200,7 @@ impl Maker {
                 cache: spec::CacheRegime::default(),
                 cost: None,
             },
+            source: None,
             trace_digest: plan.trace_digest(),
             salt: String::new(),
             prompt_calibration: PromptCalibration::ASSUMED,

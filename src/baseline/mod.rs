@@ -13,6 +13,7 @@
 mod environment;
 mod promote;
 mod reference;
+mod shelf;
 #[cfg(test)]
 mod tests;
 
@@ -22,3 +23,4 @@ pub use reference::{
     Baseline, BaselineError, NoiseSession, Reference, ReferenceSession, Session, Stored, list,
     load, load_all,
 };
+pub use shelf::Shelf;

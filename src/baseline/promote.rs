@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::environment::Environment;
-use super::reference::{FORMAT, NoiseSession, Reference, ReferenceSession, read_reference};
+use super::reference::{
+    BaselineError, FORMAT, NoiseSession, Reference, ReferenceSession, read_reference,
+};
+use super::shelf::Shelf;
 use crate::archive::{ArchiveError, save_json, save_run, save_text};
 use crate::provenance::UnderTest;
 use crate::summary::{Run, RunEnd};
@@ -73,7 +76,10 @@ pub enum PromoteError {
     /// No reason was given.
     #[error("a promotion needs a reason: `--reason \"vLLM 0.32 accepted, see #41\"`")]
     NoReason,
-    /// A file could not be read or written.
+    /// What is kept already could not be read.
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    /// A file could not be written.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
 }
@@ -137,15 +143,13 @@ fn keep(
     let environment = Environment::of(&first.pins, under_test);
     let of_spec = root.join(&first.spec.name);
     let folder = of_spec.join(environment.folder());
-    let mut reference = if folder.join("reference.json").is_file() {
-        read_reference(&folder)?
-    } else {
-        Reference {
-            format: FORMAT.to_owned(),
-            sessions: Vec::new(),
-            noise: Vec::new(),
-        }
-    };
+    let shelf = Shelf::folder(root);
+    let below_root = format!("{}/{}", first.spec.name, environment.folder());
+    let mut reference = read_reference(&shelf, &below_root)?.unwrap_or_else(|| Reference {
+        format: FORMAT.to_owned(),
+        sessions: Vec::new(),
+        noise: Vec::new(),
+    });
     let ids = runs.iter().map(|run| run.id.clone()).collect();
     enter(&mut reference, first.session.clone(), ids)?;
     for run in runs {

@@ -1,11 +1,13 @@
 //! Reading a baseline: which sessions stand, and their runs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::environment::Environment;
-use crate::archive::{ArchiveError, load_run};
+use super::shelf::Shelf;
+use crate::archive::{ArchiveError, parse_run};
+use crate::git::GitError;
 use crate::ident::Name;
 use crate::summary::Run;
 
@@ -60,8 +62,10 @@ pub struct Session {
 /// The sessions of one spec in one environment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Baseline {
-    /// Where they lie.
-    pub folder: PathBuf,
+    /// Where they lie, for people: `baselines/demo/cpu-vllm-1f3a9c0e`.
+    pub place: String,
+    /// The environment's folder, without its path.
+    pub environment: String,
     /// In the order of their promotion.
     pub sessions: Vec<Session>,
     /// Those that show the noise alone.
@@ -82,15 +86,14 @@ impl Baseline {
 pub enum BaselineError {
     /// Nothing was ever promoted for this spec.
     #[error(
-        "no baseline for `{name}` in `{}`; promote a session first: \
-         `infergate baseline promote SESSION --reason TEXT`",
-        root.display()
+        "no baseline for `{name}` in {place}; promote a session first: \
+         `infergate baseline promote SESSION --reason TEXT`"
     )]
     None {
         /// The spec's name.
         name: Name,
-        /// Where it was looked for.
-        root: PathBuf,
+        /// Where it was looked for, in words.
+        place: String,
     },
     /// Something was promoted, but in other environments.
     #[error(
@@ -105,97 +108,126 @@ pub enum BaselineError {
         /// The pins that differ, with both values.
         differences: String,
     },
+    /// A run that a reference names is not there.
+    #[error("run `{run}` is missing: `{}` names it; restore its file", reference.display())]
+    NoRun {
+        /// Its id.
+        run: String,
+        /// What names it.
+        reference: PathBuf,
+    },
     /// A file could not be read.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// Git could not read one.
+    #[error(transparent)]
+    Git(#[from] GitError),
 }
 
 /// Reads the baseline of a spec in an environment.
 pub fn load(
-    root: &Path,
+    shelf: &Shelf,
     name: &Name,
     environment: &Environment,
 ) -> Result<Baseline, BaselineError> {
-    let of_spec = root.join(name.as_str());
-    let folder = of_spec.join(environment.folder());
-    if !folder.join("reference.json").is_file() {
-        return Err(explain_absence(root, name, &of_spec, environment));
+    match read(shelf, name.as_str(), &environment.folder())? {
+        Some(baseline) => Ok(baseline),
+        None => Err(explain_absence(shelf, name, environment)?),
     }
-    Ok(read(folder)?)
 }
 
 /// Reads what is kept of a spec in every environment, in the order of their folders.
-pub fn load_all(root: &Path, name: &Name) -> Result<Vec<Baseline>, ArchiveError> {
-    folders(&root.join(name.as_str()))?
-        .into_iter()
-        .map(|(_, folder)| folder)
-        .filter(|folder| folder.join("reference.json").is_file())
-        .map(read)
-        .collect()
+pub fn load_all(shelf: &Shelf, name: &Name) -> Result<Vec<Baseline>, BaselineError> {
+    let mut found = Vec::new();
+    for environment in shelf.folders(name.as_str())? {
+        found.extend(read(shelf, name.as_str(), &environment)?);
+    }
+    Ok(found)
 }
 
-fn read(folder: PathBuf) -> Result<Baseline, ArchiveError> {
-    let reference = read_reference(&folder)?;
-    let session = |id: String, runs: Vec<String>| {
-        let path = |run: &String| folder.join("runs").join(format!("{run}.json"));
-        let runs: Result<_, ArchiveError> = runs.iter().map(|run| load_run(&path(run))).collect();
-        Ok(Session { id, runs: runs? })
+fn read(shelf: &Shelf, name: &str, environment: &str) -> Result<Option<Baseline>, BaselineError> {
+    let folder = format!("{name}/{environment}");
+    let Some(reference) = read_reference(shelf, &folder)? else {
+        return Ok(None);
     };
-    let sessions: Result<_, ArchiveError> = reference
+    let path = |run: &String| format!("{folder}/runs/{run}.json");
+    let stands = reference.sessions.iter().flat_map(|session| &session.runs);
+    let noise = reference.noise.iter().flat_map(|session| &session.runs);
+    let paths: Vec<String> = stands.chain(noise).map(path).collect();
+    let texts = shelf.read_all(&paths)?;
+    let session = |id: String, ids: Vec<String>| {
+        let mut runs = Vec::with_capacity(ids.len());
+        for run in ids {
+            let path = path(&run);
+            let Some(text) = texts.get(&path) else {
+                let reference = shelf.path_of(&format!("{folder}/reference.json"));
+                return Err(BaselineError::NoRun { run, reference });
+            };
+            runs.push(parse_run(&shelf.path_of(&path), text)?);
+        }
+        Ok(Session { id, runs })
+    };
+    let sessions: Result<_, BaselineError> = reference
         .sessions
         .into_iter()
         .map(|stands| session(stands.session, stands.runs))
         .collect();
-    let noise: Result<_, ArchiveError> = reference
+    let noise: Result<_, BaselineError> = reference
         .noise
         .into_iter()
         .map(|noise| session(noise.session, noise.runs))
         .collect();
-    Ok(Baseline {
+    Ok(Some(Baseline {
+        place: shelf.describe(&folder),
+        environment: environment.to_owned(),
         sessions: sessions?,
         noise: noise?,
-        folder,
-    })
+    }))
 }
 
-/// Reads `reference.json` of an environment's folder.
-pub(super) fn read_reference(folder: &Path) -> Result<Reference, ArchiveError> {
-    let path = folder.join("reference.json");
-    let reference: Reference = read_json(&path)?;
-    if reference.format == FORMAT {
-        Ok(reference)
-    } else {
-        Err(ArchiveError::UnknownFormat {
-            path,
-            found: reference.format,
-            known: FORMAT,
-        })
+/// Reads `reference.json` of an environment's folder; `None` where nothing was ever kept there.
+pub(super) fn read_reference(
+    shelf: &Shelf,
+    folder: &str,
+) -> Result<Option<Reference>, BaselineError> {
+    let path = format!("{folder}/reference.json");
+    let reference: Option<Reference> = read_json(shelf, &path)?;
+    match reference {
+        Some(other) if other.format != FORMAT => {
+            Err(BaselineError::Archive(ArchiveError::UnknownFormat {
+                path: shelf.path_of(&path),
+                found: other.format,
+                known: FORMAT,
+            }))
+        }
+        reference => Ok(reference),
     }
 }
 
-fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, ArchiveError> {
-    let text = std::fs::read_to_string(path).map_err(|source| ArchiveError::Io {
-        doing: "read",
-        path: path.to_owned(),
+fn read_json<T: for<'de> Deserialize<'de>>(
+    shelf: &Shelf,
+    path: &str,
+) -> Result<Option<T>, BaselineError> {
+    let Some(text) = shelf.read(path)? else {
+        return Ok(None);
+    };
+    let value = serde_json::from_str(&text).map_err(|source| ArchiveError::NotARun {
+        path: shelf.path_of(path),
         source,
     })?;
-    serde_json::from_str(&text).map_err(|source| ArchiveError::NotARun {
-        path: path.to_owned(),
-        source,
-    })
+    Ok(Some(value))
 }
 
 /// The environment that differs in the fewest pins, if the spec has any at all.
 fn explain_absence(
-    root: &Path,
+    shelf: &Shelf,
     name: &Name,
-    of_spec: &Path,
     environment: &Environment,
-) -> BaselineError {
-    let folders = std::fs::read_dir(of_spec).into_iter().flatten().flatten();
-    let nearest = folders
-        .filter_map(|entry| {
-            let other: Environment = read_json(&entry.path().join("environment.json")).ok()?;
+) -> Result<BaselineError, BaselineError> {
+    let nearest = (shelf.folders(name.as_str())?.into_iter())
+        .filter_map(|folder| {
+            let path = format!("{name}/{folder}/environment.json");
+            let other: Environment = read_json(shelf, &path).ok()??;
             let differences: Vec<String> = other
                 .differences(environment)
                 .map(|(pin, theirs, ours)| {
@@ -203,20 +235,20 @@ fn explain_absence(
                     format!("`{pin}` ({} there, {} here)", show(theirs), show(ours))
                 })
                 .collect();
-            Some((differences.len(), entry.file_name(), differences.join(", ")))
+            Some((differences.len(), folder, differences.join(", ")))
         })
         .min();
-    match nearest {
+    Ok(match nearest {
         None => BaselineError::None {
             name: name.clone(),
-            root: root.to_owned(),
+            place: shelf.to_string(),
         },
-        Some((_, folder, differences)) => BaselineError::OtherEnvironment {
+        Some((_, nearest, differences)) => BaselineError::OtherEnvironment {
             name: name.clone(),
-            nearest: folder.to_string_lossy().into_owned(),
+            nearest,
             differences,
         },
-    }
+    })
 }
 
 /// One environment of one spec, as `list` shows it.
@@ -230,13 +262,13 @@ pub struct Stored {
     pub reference: Reference,
 }
 
-/// Every baseline below a folder, in the order of names; none where the folder does not exist.
-pub fn list(root: &Path) -> Result<Vec<Stored>, ArchiveError> {
+/// Every baseline on a shelf, in the order of names.
+pub fn list(shelf: &Shelf) -> Result<Vec<Stored>, BaselineError> {
     let mut found = Vec::new();
-    for (name, of_spec) in folders(root)? {
-        for (environment, folder) in folders(&of_spec)? {
-            if folder.join("reference.json").is_file() {
-                let reference = read_reference(&folder)?;
+    for name in shelf.folders("")? {
+        for environment in shelf.folders(&name)? {
+            let folder = format!("{name}/{environment}");
+            if let Some(reference) = read_reference(shelf, &folder)? {
                 found.push(Stored {
                     name: name.clone(),
                     environment,
@@ -245,29 +277,5 @@ pub fn list(root: &Path) -> Result<Vec<Stored>, ArchiveError> {
             }
         }
     }
-    Ok(found)
-}
-
-/// Folders within a folder with their names, sorted.
-fn folders(path: &Path) -> Result<Vec<(String, PathBuf)>, ArchiveError> {
-    if !path.is_dir() {
-        return Ok(Vec::new());
-    }
-    let failed = |source| ArchiveError::Io {
-        doing: "list",
-        path: path.to_owned(),
-        source,
-    };
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if entry.path().is_dir() {
-            found.push((
-                entry.file_name().to_string_lossy().into_owned(),
-                entry.path(),
-            ));
-        }
-    }
-    found.sort();
     Ok(found)
 }

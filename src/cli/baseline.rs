@@ -10,7 +10,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::source::embedded_spec;
 use crate::archive::load_runs;
-use crate::baseline::{self, Baseline, Environment, MeasuredSession, Session, Stored};
+use crate::baseline::{self, Baseline, Environment, MeasuredSession, Session, Shelf, Stored};
 use crate::exit::Exit;
 use crate::layers::layer;
 use crate::provenance::Pins;
@@ -140,7 +140,7 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
 }
 
 fn list(args: &ListArgs, name: Option<&str>, context: &mut Context) -> Result<Exit, Failure> {
-    let mut stored = baseline::list(&args.baselines)?;
+    let mut stored = baseline::list(&Shelf::folder(&args.baselines))?;
     stored.retain(|stored| name.is_none_or(|name| name == stored.name));
     if args.json {
         let text = serde_json::to_string_pretty(&stored).map_err(|error| {
@@ -224,16 +224,16 @@ fn kept(folder: &Path) -> Result<Vec<Run>, Failure> {
 }
 
 /// The kept sessions of a spec for a target with these pins, as far as the same stages ran.
-pub(super) fn stored_runs(root: &Path, spec: &Spec, pins: &Pins) -> Result<Baseline, Failure> {
+pub(super) fn stored_runs(shelf: &Shelf, spec: &Spec, pins: &Pins) -> Result<Baseline, Failure> {
     let environment = Environment::of(pins, &spec.under_test);
-    let mut baseline = baseline::load(root, &spec.name, &environment)?;
+    let mut baseline = baseline::load(shelf, &spec.name, &environment)?;
     baseline.retain(|run| run.spec.select == spec.select);
     Ok(baseline)
 }
 
 /// Every kept run that shows this machine's noise; none where there is no baseline yet.
-pub(super) fn archived_runs(root: &Path, spec: &Spec, pins: &Pins) -> Result<Vec<Run>, Failure> {
-    match stored_runs(root, spec, pins) {
+pub(super) fn archived_runs(shelf: &Shelf, spec: &Spec, pins: &Pins) -> Result<Vec<Run>, Failure> {
+    match stored_runs(shelf, spec, pins) {
         Ok(baseline) => Ok(runs_of(baseline.sessions.into_iter().chain(baseline.noise))),
         Err(failure) if failure.exit == Exit::Undecided => Ok(Vec::new()),
         Err(failure) => Err(failure),

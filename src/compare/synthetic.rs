@@ -41,6 +41,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             cache: crate::spec::CacheRegime::default(),
             cost: None,
         },
+        source: None,
         trace_digest: Digest::of(b"trace"),
         salt: format!("{minute}"),
         prompt_calibration: PromptCalibration::ASSUMED,

@@ -187,6 +187,7 @@ fn blank(spec: &Spec, plan: &Plan) -> Run {
             cache: plan.cache(),
             cost: spec.cost.clone(),
         },
+        source: None,
         trace_digest: plan.trace_digest(),
         salt: String::new(),
         prompt_calibration: PromptCalibration::ASSUMED,
