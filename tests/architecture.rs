@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["unit"],
     &["metric", "ident", "provenance", "exit", "diag"],
+    &["event"],
     // L1: a module may import anything to its left.
-    &["stats"],
+    &["stats", "bisect"],
     &["trace", "quality"],
     &["spec"],
     &["plan"],

@@ -5,6 +5,7 @@
 //! repeats the next look needs. A live comparison calls it after every look and stops when it says
 //! so; the same files give the identical judgement offline, years later.
 
+mod base;
 mod complaint;
 pub mod empirical;
 mod explain;
@@ -15,6 +16,7 @@ mod hypothesis;
 mod informational;
 mod model;
 mod outcome;
+mod past;
 pub mod power;
 mod preset;
 mod procedure;
@@ -25,6 +27,7 @@ mod shift;
 mod tests;
 
 pub use crate::compare::PinDifference;
+pub use base::{BaseStamp, Nearest};
 pub use explain::explain;
 pub use explanation::{Decided, Explanation, LookAhead, LookTaken, NoiseOfRun, Repeat, Tail};
 pub use finding::ARCHIVE_DAYS;
@@ -32,6 +35,8 @@ pub use model::{
     Advice, CellState, Change, Design, Evidence, Finding, Headline, Judgement, NextLook, Reading,
     Reason, UniformShift, Verdict,
 };
+
+pub use past::LevelChange;
 
 use crate::compare::{Arrangement, Comparison};
 use crate::spec::{Gate, Repeats};
@@ -56,6 +61,7 @@ pub fn judge(comparison: &Comparison, gate: &Gate) -> Judgement {
     let next = next(&procedure);
     let mut judgement = outcome::judgement(&context, gate, findings, next, &procedure.screened);
     judgement.caveats.extend(procedure.level_caveats());
+    judgement.levels = past::changes(&procedure);
     judgement
 }
 
