@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests: a panic is the failure")]
 
 mod ab;
+mod archive_branch;
 mod baseline;
 mod budget;
 mod calibrate;
