@@ -10,6 +10,8 @@
 //!                                                   which show the noise alone
 //! ```
 
+mod ancestry;
+mod base;
 mod environment;
 mod promote;
 mod reference;
@@ -17,6 +19,8 @@ mod shelf;
 #[cfg(test)]
 mod tests;
 
+pub use ancestry::{AncestryError, Kept, retain_ancestors};
+pub use base::{Base, BaseError};
 pub use environment::Environment;
 pub use promote::{MeasuredSession, PromoteError, Promoted, keep_noise, promote};
 pub use reference::{

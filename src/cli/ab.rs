@@ -14,12 +14,14 @@ use self::pairs::Pairs;
 use self::resume::{Progress, begin, refuse_changed, reopen};
 pub(super) use self::sides::SideArgs;
 use self::sides::{Stations, order};
+use super::base::{BaseArgs, Footing};
 use super::baseline::archived_runs;
 use super::budget::Ledger;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::lock::LockArgs;
+use super::origin::source_of;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
@@ -73,6 +75,9 @@ pub(super) struct AbArgs {
     baselines: PathBuf,
 
     #[command(flatten)]
+    base: BaseArgs,
+
+    #[command(flatten)]
     lock: LockArgs,
 
     /// Print the report as JSON on standard output
@@ -89,14 +94,17 @@ pub(super) async fn run(
         return go_on(&args, session, context, interrupt).await;
     }
     let path = args.spec.unwrap_or_default();
-    let spec = args.select.apply_gated(load_spec(&path, context)?)?;
+    let mut spec = args.select.apply_gated(load_spec(&path, context)?)?;
+    let footing = args.base.find(&path, &args.baselines, &mut spec, context)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
+    sitting.stamp(source_of(&path, context));
     sitting.score(scores::of_both(&spec)?);
     let request = AbRequest {
         spec: &spec,
         path: &path,
         sides: &args.sides,
         baselines: Some(&args.baselines),
+        footing: Some(&footing),
         lock: &args.lock,
         json: args.json,
     };
@@ -117,6 +125,7 @@ async fn go_on(
         path: session,
         sides: &resumed.sides,
         baselines: resumed.baselines.as_deref(),
+        footing: None,
         lock: &args.lock,
         json: args.json,
     };
@@ -143,6 +152,8 @@ pub(super) struct AbRequest<'a> {
     pub(super) sides: &'a SideArgs,
     /// Where promoted sessions are; `None` assumes the noise.
     pub(super) baselines: Option<&'a Path>,
+    /// Where they and the gate are read from; `None` reads them as they lie.
+    pub(super) footing: Option<&'a Footing>,
     pub(super) lock: &'a LockArgs,
     pub(super) json: bool,
 }
@@ -157,7 +168,16 @@ pub(super) async fn interleave(
     let AbRequest { spec, sides, .. } = request;
     let stations = Stations::find(sides, spec, sitting, context)?;
     let _hold = begin(sitting, spec, request.path, sides, request.baselines)?;
-    let nothing = Progress::default();
+    let mut nothing = Progress::default();
+    if let Some(footing) = request.footing
+        && footing.stamp.commit.is_some()
+    {
+        if let Some(line) = footing.gate_told() {
+            context.note(&line);
+        }
+        footing.keep(sitting.folder())?;
+        nothing.evidence.base = Some(footing.stamp.clone());
+    }
     proceed(request, stations, nothing, sitting, context, interrupt).await
 }
 
@@ -270,7 +290,9 @@ async fn observe(
         };
         refuse_changed(runs, side, &pins)?;
         if let (Side::Baseline, 0, Some(baselines)) = (side, pairs.done, request.baselines) {
-            let archive = archived_runs(&Shelf::folder(baselines), request.spec, &pins)?;
+            let plain = Shelf::folder(baselines);
+            let shelf = request.footing.map_or(&plain, |footing| &footing.shelf);
+            let archive = archived_runs(shelf, request.spec, &pins)?;
             pairs.sitting.keep_archive(&archive)?;
             pairs.evidence.archive = archive;
         }

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::report;
 use crate::spec::Spec;
 use crate::summary::{Run, Side};
-use crate::verdict::{Judgement, judge};
+use crate::verdict::{BaseStamp, Judgement, judge};
 
 /// The runs of a comparison.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +24,8 @@ pub(super) struct Evidence {
     pub(super) candidate: Vec<Run>,
     /// Earlier runs of the baseline, to learn the noise from.
     pub(super) archive: Vec<Run>,
+    /// What the baseline and the gate were read from, where that is known.
+    pub(super) base: Option<BaseStamp>,
 }
 
 impl Evidence {
@@ -54,6 +56,7 @@ impl Evidence {
     pub(super) fn judge(&self, spec: &Spec) -> Judgement {
         let comparison = compare(&self.sides(), &spec.gate, &spec.under_test);
         let mut judgement = judge(&comparison, &spec.gate);
+        judgement.base.clone_from(&self.base);
         judgement.diagnoses = diagnose(
             &self.sides(),
             &judgement.complaints(),

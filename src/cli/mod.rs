@@ -2,6 +2,7 @@
 
 mod ab;
 mod archived;
+mod base;
 mod baseline;
 mod budget;
 mod calibrate;
@@ -19,6 +20,7 @@ mod interrupt;
 mod judge;
 mod lock;
 mod merge;
+mod origin;
 mod percent;
 mod report;
 mod run;

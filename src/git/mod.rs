@@ -4,8 +4,8 @@
 //! language and without prompts, hooks or variables that would lead it elsewhere.
 
 mod call;
-mod commit;
 mod error;
+mod lineage;
 mod log;
 mod repository;
 #[cfg(test)]
@@ -13,9 +13,11 @@ pub(crate) mod scratch;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod worktree;
 
-pub use commit::{Commit, NotACommit};
+pub use crate::ident::{Commit, NotACommit};
 pub use error::GitError;
 pub use log::LogEntry;
 pub use repository::Repository;
 pub use tree::TreeEntry;
+pub use worktree::Worktree;

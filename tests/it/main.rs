@@ -43,3 +43,4 @@ mod support;
 mod target;
 mod trace;
 mod traffic;
+mod which_baseline;
