@@ -10,6 +10,8 @@
 //!                                                   which show the noise alone
 //! ```
 
+mod ancestry;
+mod base;
 mod branch;
 mod change;
 mod environment;
@@ -21,6 +23,8 @@ mod shelf;
 #[cfg(test)]
 mod tests;
 
+pub use ancestry::{AncestryError, Kept, retain_ancestors};
+pub use base::{Base, BaseError};
 pub use branch::{ArchiveBranch, ArchiveBranchError};
 pub use change::Change;
 pub use environment::Environment;

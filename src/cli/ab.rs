@@ -15,12 +15,14 @@ use self::resume::{Progress, begin, refuse_changed, reopen};
 pub(super) use self::sides::SideArgs;
 use self::sides::{Stations, order};
 use super::archive::ArchiveArgs;
+use super::base::{BaseArgs, Footing};
 use super::baseline::archived_runs;
 use super::budget::Ledger;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::lock::LockArgs;
+use super::origin::source_of;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
@@ -73,6 +75,9 @@ pub(super) struct AbArgs {
     archive: ArchiveArgs,
 
     #[command(flatten)]
+    base: BaseArgs,
+
+    #[command(flatten)]
     lock: LockArgs,
 
     /// Print the report as JSON on standard output
@@ -89,14 +94,17 @@ pub(super) async fn run(
         return go_on(&args, session, context, interrupt).await;
     }
     let path = args.spec.unwrap_or_default();
-    let spec = args.select.apply_gated(load_spec(&path, context)?)?;
+    let mut spec = args.select.apply_gated(load_spec(&path, context)?)?;
+    let footing = args.base.find(&path, &args.archive, &mut spec, context)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
+    sitting.stamp(source_of(&path, context));
     sitting.score(scores::of_both(&spec)?);
     let request = AbRequest {
         spec: &spec,
         path: &path,
         sides: &args.sides,
         archive: Some(&args.archive),
+        footing: Some(&footing),
         lock: &args.lock,
         json: args.json,
     };
@@ -117,6 +125,7 @@ async fn go_on(
         path: session,
         sides: &resumed.sides,
         archive: resumed.archive.as_ref(),
+        footing: None,
         lock: &args.lock,
         json: args.json,
     };
@@ -143,6 +152,8 @@ pub(super) struct AbRequest<'a> {
     pub(super) sides: &'a SideArgs,
     /// Where promoted sessions are, whose runs show how noisy this machine is; `None` assumes the noise.
     pub(super) archive: Option<&'a ArchiveArgs>,
+    /// Where they and the gate are read from; `None` reads them as they lie.
+    pub(super) footing: Option<&'a Footing>,
     pub(super) lock: &'a LockArgs,
     pub(super) json: bool,
 }
@@ -157,7 +168,16 @@ pub(super) async fn interleave(
     let AbRequest { spec, sides, .. } = request;
     let stations = Stations::find(sides, spec, sitting, context)?;
     let _hold = begin(sitting, spec, request.path, sides, request.archive)?;
-    let nothing = Progress::default();
+    let mut nothing = Progress::default();
+    if let Some(footing) = request.footing
+        && footing.stamp.commit.is_some()
+    {
+        if let Some(line) = footing.gate_told() {
+            context.note(&line);
+        }
+        footing.keep(sitting.folder())?;
+        nothing.evidence.base = Some(footing.stamp.clone());
+    }
     proceed(request, stations, nothing, sitting, context, interrupt).await
 }
 
@@ -233,9 +253,10 @@ async fn sample(
             return Ok(judgement);
         }
     }
-    let shelf = match request.archive {
-        Some(archive) if pairs.done == 0 => Some(archive.open(Some(spec), context)?),
-        _ => None,
+    let shelf = match (request.footing, request.archive) {
+        (Some(footing), _) => Some(footing.shelf.clone()),
+        (None, Some(archive)) if pairs.done == 0 => Some(archive.open(Some(spec), context)?),
+        (None, _) => None,
     };
     observe(pairs, request, shelf.as_ref(), interrupt).await?;
     let mode = if pairs.evidence.archive.is_empty() {

@@ -1,6 +1,7 @@
 //! `infergate baseline`: promote a session, list and show what stands; and what other commands
 //! read from baselines.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +18,9 @@ use crate::baseline::{
 use crate::exit::Exit;
 use crate::layers::layer;
 use crate::provenance::Pins;
+use crate::report;
 use crate::spec::Spec;
-use crate::summary::{Run, Side};
+use crate::summary::{Run, Side, SourceStamp};
 
 /// Keep sessions that candidates are compared with
 #[derive(Debug, Subcommand)]
@@ -164,15 +166,36 @@ fn list(args: &ListArgs, name: Option<&str>, context: &mut Context) -> Result<Ex
              `infergate baseline promote SESSION --reason TEXT`"
         )));
     }
-    let text: String = stored
-        .iter()
-        .map(|stored| describe(stored, name.is_some()))
-        .collect();
+    let mut text = String::new();
+    for stored in &stored {
+        let kept = match name {
+            Some(_) => sources(&shelf, stored)?,
+            None => BTreeMap::new(),
+        };
+        text.push_str(&describe(stored, name.is_some(), &kept));
+    }
     context.print(&text);
     Ok(Exit::Pass)
 }
 
-fn describe(stored: &Stored, whole: bool) -> String {
+/// What sessions were measured at, by their ids, as far as their runs say.
+fn sources(shelf: &Shelf, stored: &Stored) -> Result<BTreeMap<String, SourceStamp>, Failure> {
+    let Ok(name) = stored.name.parse() else {
+        return Ok(BTreeMap::new());
+    };
+    let all = baseline::load_all(shelf, &name)?;
+    let here = all
+        .into_iter()
+        .filter(|kept| kept.environment == stored.environment);
+    let sessions = here.flat_map(|kept| kept.sessions.into_iter().chain(kept.noise));
+    let sourced = sessions.filter_map(|session| {
+        let source = session.runs.into_iter().next()?.source?;
+        Some((session.id, source))
+    });
+    Ok(sourced.collect())
+}
+
+fn describe(stored: &Stored, whole: bool, sources: &BTreeMap<String, SourceStamp>) -> String {
     let (sessions, noise) = (&stored.reference.sessions, &stored.reference.noise);
     let runs: usize = sessions.iter().map(|session| session.runs.len()).sum();
     let noise_runs: usize = noise.iter().map(|session| session.runs.len()).sum();
@@ -190,18 +213,27 @@ fn describe(stored: &Stored, whole: bool) -> String {
         for session in sessions {
             let (when, id, why) = (&session.promoted, &session.session, &session.reason);
             let _ = writeln!(text, "  {when}  {id}  {why}");
+            text.push_str(&source_line(sources.get(id)));
             for run in &session.runs {
                 let _ = writeln!(text, "    {run}");
             }
         }
         for session in noise {
             let _ = writeln!(text, "  {}  {}  for noise", session.kept, session.session);
+            text.push_str(&source_line(sources.get(&session.session)));
             for run in &session.runs {
                 let _ = writeln!(text, "    {run}");
             }
         }
     }
     text
+}
+
+/// Its line below a session; nothing where no run says.
+fn source_line(source: Option<&SourceStamp>) -> String {
+    source.map_or_else(String::new, |source| {
+        format!("    {}\n", report::run::source(source).plain())
+    })
 }
 
 /// The runs at a path: a run file, a folder of runs, a session, or a baseline's environment.

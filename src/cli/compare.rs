@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::base::{judged_as, kept_stamp};
 use super::baseline::{kept_archive, kept_baseline, runs_at};
 use super::budget::{stop_of, stopped};
 use super::context::Context;
@@ -72,9 +73,15 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
     let Some(first) = evidence.baseline.first() else {
         return Err(Failure::usage("there is no run on the baseline's side"));
     };
-    let spec = match &args.spec {
-        Some(path) => selected(load_spec(path, context)?, &first.spec.select)?,
-        None => embedded_spec(&judged_by(&evidence, args, first).spec, context)?,
+    let spec = if let Some(path) = &args.spec {
+        selected(load_spec(path, context)?, &first.spec.select)?
+    } else {
+        let judge = judged_by(&evidence, args, first);
+        let mut spec = embedded_spec(&judge.spec, context)?;
+        if let (Some(session), None) = (&args.first, &args.second) {
+            judged_as(session, judge, &mut spec, context)?;
+        }
+        spec
     };
     let mut judgement = evidence.judge(&spec);
     if let (Some(session), None, true) = (&args.first, &args.second, args.candidate.is_empty())
@@ -114,11 +121,13 @@ fn evidence(args: &CompareArgs) -> Result<Evidence, Failure> {
             baseline: runs_at(base)?,
             candidate: runs_at(candidate)?,
             archive,
+            base: None,
         }),
         _ => Ok(Evidence {
             baseline: all(&args.base)?,
             candidate: all(&args.candidate)?,
             archive,
+            base: None,
         }),
     }
 }
@@ -136,13 +145,22 @@ pub(super) fn of_session(session: &Path) -> Result<Evidence, Failure> {
         baseline,
         candidate,
         archive: kept_archive(session)?,
+        base: kept_stamp(session)?,
     })
 }
 
-/// The spec that judged a session: its candidate's.
-pub(super) fn judging_spec(evidence: &Evidence, context: &Context) -> Result<Spec, Failure> {
+/// The spec that judged a session: its candidate's, with the gate of its base.
+pub(super) fn judging_spec(
+    session: &Path,
+    evidence: &Evidence,
+    context: &Context,
+) -> Result<Spec, Failure> {
     match evidence.candidate.first().or(evidence.baseline.first()) {
-        Some(run) => embedded_spec(&run.spec, context),
+        Some(run) => {
+            let mut spec = embedded_spec(&run.spec, context)?;
+            judged_as(session, run, &mut spec, context)?;
+            Ok(spec)
+        }
         None => Err(Failure::usage("there is no run in the session")),
     }
 }

@@ -68,6 +68,7 @@ pub(super) async fn run(
         path: &spec_path,
         sides: &sides,
         archive: None,
+        footing: None,
         lock: &LockArgs::NONE,
         json: false,
     };

@@ -51,7 +51,7 @@ pub(super) fn run(args: &ExplainArgs, context: &mut Context) -> Result<Exit, Fai
         None => newest(&args.out)?,
     };
     let evidence: Evidence = of_session(&session)?;
-    let spec = judging_spec(&evidence, context)?;
+    let spec = judging_spec(&session, &evidence, context)?;
     let comparison = compare(&evidence.sides(), &spec.gate, &spec.under_test);
     let known: Vec<&Cell> = comparison.cells.iter().map(|cell| &cell.cell).collect();
     let Some(cell) = known.iter().find(|cell| cell.to_string() == args.cell) else {

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::ab::{AbRequest, SideArgs, interleave};
 use super::archive::ArchiveArgs;
+use super::base::{BaseArgs, Footing, SpecChange};
 use super::baseline::{runs_of, stored_runs};
 use super::budget::{Ledger, keep_stop, stopped};
 use super::context::Context;
@@ -14,6 +15,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::judge::Evidence;
 use super::lock::LockArgs;
+use super::origin::source_of;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
@@ -50,6 +52,9 @@ pub(super) struct GateArgs {
     archive: ArchiveArgs,
 
     #[command(flatten)]
+    base: BaseArgs,
+
+    #[command(flatten)]
     sides: SideArgs,
 
     #[command(flatten)]
@@ -71,8 +76,11 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
+    let mut spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
+    let base = &args.base;
+    let mut footing = base.find(&args.spec, &args.archive, &mut spec, context)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
+    sitting.stamp(source_of(&args.spec, context));
     if args.sides.names_baseline() || spec.baseline.is_some() {
         sitting.score(scores::of_both(&spec)?);
         let request = AbRequest {
@@ -80,10 +88,19 @@ pub(super) async fn run(
             path: &args.spec,
             sides: &args.sides,
             archive: Some(&args.archive),
+            footing: Some(&footing),
             lock: &args.lock,
             json: args.json,
         };
         return interleave(request, &mut sitting, context, interrupt).await;
+    }
+    footing.tell(context);
+    if let Some(why) = footing.refuses_stored(&args.spec) {
+        let (policy, name) = match footing.change {
+            SpecChange::New => (spec.gate.no_baseline, "no_baseline"),
+            SpecChange::None | SpecChange::Workload => (spec.gate.incomparable, "incomparable"),
+        };
+        return without_baseline(policy, name, Failure::new(Exit::Undecided, why), context);
     }
     sitting.score(scores::of_target(&spec)?);
     let place = args.sides.place(Side::Candidate, &spec)?;
@@ -91,23 +108,37 @@ pub(super) async fn run(
     let locks = args.lock.hold(&spec, &places, false, context, interrupt);
     let _locks = locks.await?;
     let mut station = sitting.station(place.clone(), "candidate", context);
-    let gated = against_stored(&args, &spec, &mut sitting, &mut station, context, interrupt).await;
+    let stored = Stored {
+        args: &args,
+        spec: &spec,
+        footing: &mut footing,
+    };
+    let gated = against_stored(stored, &mut sitting, &mut station, context, interrupt).await;
     station.down().await;
     gated
 }
 
+/// What is judged, and by what.
+struct Stored<'a> {
+    args: &'a GateArgs,
+    spec: &'a Spec,
+    footing: &'a mut Footing,
+}
+
 async fn against_stored(
-    args: &GateArgs,
-    spec: &Spec,
+    Stored {
+        args,
+        spec,
+        footing,
+    }: Stored<'_>,
     sitting: &mut CliSitting,
     station: &mut Station,
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let shelf = args.archive.open(Some(spec), context)?;
     let target = station.up(interrupt.stop()).await?;
     let pins = sitting.observe(target, interrupt).await?;
-    let mut baseline = match stored_runs(&shelf, spec, &pins) {
+    let mut baseline = match stored_runs(&footing.shelf, spec, &pins) {
         Ok(baseline) => baseline,
         Err(failure) if failure.exit == Exit::Undecided => {
             return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
@@ -137,6 +168,12 @@ async fn against_stored(
             promoted - sessions
         ));
     }
+    let said = footing.stamp.says().len();
+    footing.retain(&mut baseline)?;
+    for line in footing.stamp.says().into_iter().skip(said) {
+        context.note(&line);
+    }
+    let sessions = baseline.sessions.len();
     if sessions < LEAST_SESSIONS {
         let missing = LEAST_SESSIONS - sessions;
         let failure = Failure::new(
@@ -154,11 +191,13 @@ async fn against_stored(
     let mut evidence = Evidence {
         baseline: runs_of(baseline.sessions),
         archive: runs_of(baseline.noise),
+        base: Some(footing.stamp.clone()),
         ..Evidence::default()
     };
     sitting.calibrate_as(&evidence.baseline);
     sitting.keep_baseline(&evidence.baseline)?;
     sitting.keep_archive(&evidence.archive)?;
+    footing.keep(sitting.folder())?;
     let mut ledger = Ledger::open(spec, sitting.plan(), [], context);
     let judgement = loop {
         if let Some(why) = ledger.stops(1, context) {

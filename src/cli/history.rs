@@ -145,9 +145,9 @@ fn read(args: &HistoryArgs, context: &mut Context) -> Result<Vec<History>, Failu
         let kept: Vec<Kept<'_>> = baselines
             .iter()
             .filter_map(|baseline| {
-                let own = stored
-                    .iter()
-                    .find(|stored| stored.name == name && stored.environment == baseline.environment)?;
+                let own = stored.iter().find(|stored| {
+                    stored.name == name && stored.environment == baseline.environment
+                })?;
                 Some(kept(baseline, own))
             })
             .collect();

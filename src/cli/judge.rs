@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::report;
 use crate::spec::{Layer, Spec};
 use crate::summary::{Run, Side};
-use crate::verdict::{Judgement, judge};
+use crate::verdict::{BaseStamp, Judgement, judge};
 
 /// That a spec of two layers is judged by one, and what shows both.
 fn one_layer(spec: &Spec) -> Option<String> {
@@ -38,6 +38,8 @@ pub(super) struct Evidence {
     pub(super) candidate: Vec<Run>,
     /// Earlier runs of the baseline, to learn the noise from.
     pub(super) archive: Vec<Run>,
+    /// What the baseline and the gate were read from, where that is known.
+    pub(super) base: Option<BaseStamp>,
 }
 
 impl Evidence {
@@ -69,6 +71,7 @@ impl Evidence {
         let comparison = compare(&self.sides(), &spec.gate, &spec.under_test);
         let mut judgement = judge(&comparison, &spec.gate);
         judgement.caveats.extend(one_layer(spec));
+        judgement.base.clone_from(&self.base);
         judgement.diagnoses = diagnose(
             &self.sides(),
             &judgement.complaints(),

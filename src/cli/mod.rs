@@ -3,6 +3,7 @@
 mod ab;
 mod archive;
 mod archived;
+mod base;
 mod baseline;
 mod budget;
 mod calibrate;
@@ -22,6 +23,7 @@ mod interrupt;
 mod judge;
 mod lock;
 mod merge;
+mod origin;
 mod percent;
 mod report;
 mod run;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::base::{judged_as, kept_stamp};
 use super::baseline::{kept_archive, kept_baseline, runs_at};
 use super::context::Context;
 use super::failure::Failure;
@@ -81,11 +82,13 @@ fn comparison(
     let Some(first) = candidate.first().or(baseline.first()) else {
         return Err(Failure::usage("there is no run to report"));
     };
-    let spec = embedded_spec(&first.spec, context)?;
+    let mut spec = embedded_spec(&first.spec, context)?;
+    judged_as(&args.path, first, &mut spec, context)?;
     let evidence = Evidence {
         baseline,
         candidate,
         archive: kept_archive(&args.path)?,
+        base: kept_stamp(&args.path)?,
     };
     let judgement = evidence.judge(&spec);
     let sides = report::Sides {

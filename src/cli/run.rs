@@ -10,6 +10,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::lock::LockArgs;
+use super::origin::source_of;
 use super::scores;
 use super::shard::{ShardArgs, Sharing};
 use super::sitting::{CliSitting, OutArgs, open_sitting};
@@ -84,6 +85,7 @@ pub(super) async fn run(
         None => (open_sitting(&spec, &args.out, context)?, None),
     };
     sitting.score(scores::of_target(&spec)?);
+    sitting.stamp(source_of(&args.spec, context));
     let mut station = sitting.station(spec.target.place.clone(), "target", context);
     let taken = take_all(
         &args,

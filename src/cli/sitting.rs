@@ -21,7 +21,7 @@ use crate::session::{
     Launchpad, Measured, Place, RunName, RunningTarget, Scores, Sitting, Station,
 };
 use crate::spec::{Extent, Spec, TargetPlace};
-use crate::summary::Run;
+use crate::summary::{Run, SourceStamp};
 use crate::term::{Mode, Progress, StageProgress};
 use crate::unit::Nanos;
 
@@ -92,6 +92,11 @@ impl CliSitting {
     /// Gives its runs the scores that other tools measured, each side its own.
     pub(super) fn score(&mut self, scores: Scores) {
         self.sitting.score(scores);
+    }
+
+    /// Gives its runs this state of the spec's repository.
+    pub(super) fn stamp(&mut self, source: Option<SourceStamp>) {
+        self.sitting.stamp(source);
     }
 
     /// The session's folder.

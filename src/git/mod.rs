@@ -4,8 +4,8 @@
 //! language and without prompts, hooks or variables that would lead it elsewhere.
 
 mod call;
-mod commit;
 mod error;
+mod lineage;
 mod log;
 mod remote;
 mod repository;
@@ -14,12 +14,14 @@ pub(crate) mod scratch;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod worktree;
 mod write;
 
-pub use commit::{Commit, NotACommit};
+pub use crate::ident::{Commit, NotACommit};
 pub use error::GitError;
 pub use log::LogEntry;
 pub use remote::{Fetched, Pushed, Refusal, RefusalKind};
 pub use repository::Repository;
 pub use tree::TreeEntry;
+pub use worktree::Worktree;
 pub use write::FileEdits;

@@ -3,7 +3,9 @@
 use crate::metric::{Metric, Quantile};
 use crate::sample::TokenSource;
 use crate::spec::CacheRegime;
-use crate::summary::{ClassSummary, Distribution, Paid, Run, RunEnd, Spent, StageSummary};
+use crate::summary::{
+    ClassSummary, Distribution, Paid, Run, RunEnd, SourceStamp, Spent, StageSummary,
+};
 use crate::unit::scale::{self, Unit};
 
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
@@ -52,6 +54,11 @@ pub fn build(run: &Run) -> RunModel {
             .collect(),
         notes: notes.texts(),
     }
+}
+
+/// Which state of a repository a run was taken from, on one line.
+pub fn source(stamp: &SourceStamp) -> Text {
+    source::line(stamp)
 }
 
 fn headline(run: &Run) -> (Text, Tone) {

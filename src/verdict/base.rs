@@ -65,6 +65,12 @@ impl BaseStamp {
             None => "the working tree".to_owned(),
         };
         let mut said = vec![format!("the baseline is that of {from}: {}", self.why)];
+        if self.gate_differs {
+            said.push(
+                "the candidate's spec has another `gate:`, which takes effect when it has landed; judged by the base's"
+                    .to_owned(),
+            );
+        }
         if let Some(Nearest { commit, distance }) = &self.nearest {
             let base = if self.commit.is_some() {
                 "the base"
@@ -106,12 +112,6 @@ impl BaseStamp {
             "of a commit that is not in the base's past is left out",
             "of commits that are not in the base's past are left out",
         ));
-        if self.gate_differs {
-            said.push(
-                "the candidate's spec has another `gate:`, which takes effect when it has landed; judged by the base's"
-                    .to_owned(),
-            );
-        }
         said
     }
 }

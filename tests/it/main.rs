@@ -49,3 +49,4 @@ mod support;
 mod target;
 mod trace;
 mod traffic;
+mod which_baseline;

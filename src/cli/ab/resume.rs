@@ -12,10 +12,12 @@ use super::sides::{SideArgs, name, order};
 use crate::archive::{load_runs, save_json};
 use crate::baseline::Keeper;
 use crate::cli::archive::ArchiveArgs;
+use crate::cli::base::{kept_stamp, kept_text};
 use crate::cli::baseline::kept_archive;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::judge::Evidence;
+use crate::cli::origin::source_of;
 use crate::cli::scores;
 use crate::cli::sitting::{CliSitting, open_sitting_in};
 use crate::cli::source::{parse_spec, selected};
@@ -162,11 +164,18 @@ pub(super) fn reopen(
         text,
     };
     let parsed = parse_spec(&source, &stamp.folder, context)?;
-    let spec = selected(parsed.spec, &stamp.select)?;
+    let mut spec = selected(parsed.spec, &stamp.select)?;
+    if let Some(text) = kept_text(session)? {
+        let path = format!("the base of `{}`", session.display());
+        let parsed = parse_spec(&Source { path, text }, &stamp.folder, context)?;
+        spec.gate = selected(parsed.spec, &stamp.select)?.gate;
+    }
     let mut sitting = open_sitting_in(&spec, session, stamp.session, context)?;
     sitting.score(scores::of_both(&spec)?);
     sitting.can_go_on();
-    let progress = progress(&spec, &mut sitting, context)?;
+    sitting.stamp(source_of(&stamp.folder.join("spec.yaml"), context));
+    let mut progress = progress(&spec, &mut sitting, context)?;
+    progress.evidence.base = kept_stamp(session)?;
     Ok(Resumed {
         spec,
         sitting,

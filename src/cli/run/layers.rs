@@ -5,6 +5,7 @@ use crate::archive::save_text;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Interrupt;
+use crate::cli::origin::source_of;
 use crate::cli::scores;
 use crate::cli::sitting::{CliSitting, new_session, open_sitting_in};
 use crate::exit::Exit;
@@ -51,10 +52,12 @@ pub(super) async fn run(
     let locks = args.lock.hold(front, &places, false, context, interrupt);
     let _locks = locks.await?;
     let session = new_session(front, context);
+    let source = source_of(&args.spec, context);
     let floor = |spec: &Spec, label| {
         let folder = args.out.out.join(&session);
         let mut sitting = open_sitting_in(spec, &folder, session.clone(), context)?;
         sitting.score(scores::of_target(spec)?);
+        sitting.stamp(source.clone());
         let station = sitting.station(spec.target.place.clone(), label, context);
         Ok::<_, Failure>(Floor { sitting, station })
     };
