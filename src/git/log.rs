@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::commit::Commit;
 use super::error::GitError;
 use super::repository::Repository;
+use crate::ident::Commit;
 
 /// A commit as a log shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

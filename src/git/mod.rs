@@ -4,7 +4,6 @@
 //! language and without prompts, hooks or variables that would lead it elsewhere.
 
 mod call;
-mod commit;
 mod error;
 mod log;
 mod remote;
@@ -16,7 +15,7 @@ mod tests;
 mod tree;
 mod write;
 
-pub use commit::{Commit, NotACommit};
+pub use crate::ident::Commit;
 pub use error::GitError;
 pub use log::LogEntry;
 pub use remote::{Fetched, Pushed, Refusal, RefusalKind};

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::call::{Answer, Call, without_credentials};
-use super::commit::Commit;
 use super::error::GitError;
+use crate::ident::Commit;
 
 /// A git repository, with or without a working tree.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::commit::Commit;
 use super::error::GitError;
 use super::repository::Repository;
+use crate::ident::Commit;
 
 /// Something that lies in a folder of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
