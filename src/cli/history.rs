@@ -1,9 +1,8 @@
 //! `infergate history`: cells over time and commits.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
+use super::archive::ArchiveArgs;
 use super::context::Context;
 use super::failure::Failure;
 use super::source::embedded_spec;
@@ -62,9 +61,8 @@ pub(super) struct HistoryArgs {
     #[arg(long)]
     csv: bool,
 
-    /// Folder of promoted baselines
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 }
 
 pub(super) fn run(args: &HistoryArgs, context: &mut Context) -> Result<Exit, Failure> {
@@ -119,7 +117,7 @@ fn as_text(args: &HistoryArgs, histories: &[History], context: &Context) -> Stri
 
 /// The history of each wanted spec that has one.
 fn read(args: &HistoryArgs, context: &mut Context) -> Result<Vec<History>, Failure> {
-    let shelf = Shelf::folder(&args.baselines);
+    let shelf = args.archive.open(None, context)?;
     let mut stored = baseline::list(&shelf)?;
     let is_wanted = |stored: &Stored| {
         args.name.as_ref().is_none_or(|name| *name == stored.name)
@@ -131,7 +129,7 @@ fn read(args: &HistoryArgs, context: &mut Context) -> Result<Vec<History>, Failu
     let known: Vec<String> = stored.iter().map(|stored| stored.name.clone()).collect();
     stored.retain(is_wanted);
     if stored.is_empty() {
-        return Err(nothing(args, &known));
+        return Err(nothing(args, &shelf, &known));
     }
     let mut names: Vec<&str> = stored.iter().map(|stored| stored.name.as_str()).collect();
     names.dedup();
@@ -158,7 +156,7 @@ fn read(args: &HistoryArgs, context: &mut Context) -> Result<Vec<History>, Failu
         }
     }
     if histories.is_empty() {
-        return Err(nothing(args, &known));
+        return Err(nothing(args, &shelf, &known));
     }
     Ok(histories)
 }
@@ -260,8 +258,7 @@ fn keep_cell(histories: &mut Vec<History>, wanted: &str) -> Result<(), Failure> 
     )))
 }
 
-fn nothing(args: &HistoryArgs, known: &[String]) -> Failure {
-    let root = args.baselines.display();
+fn nothing(args: &HistoryArgs, shelf: &Shelf, known: &[String]) -> Failure {
     let of = match (&args.name, &args.environment) {
         (Some(name), Some(environment)) => format!(" of `{name}` in `{environment}`"),
         (Some(name), None) => format!(" of `{name}`"),
@@ -275,7 +272,7 @@ fn nothing(args: &HistoryArgs, known: &[String]) -> Failure {
         .map(|near| format!("; did you mean `{near}`?"))
         .unwrap_or_default();
     Failure::usage(format!(
-        "no history{of} in `{root}`{near}; promote a session first: \
+        "no history{of} in {shelf}{near}; promote a session first: \
          `infergate baseline promote SESSION --reason TEXT`"
     ))
 }

@@ -17,7 +17,7 @@ mod tree;
 mod worktree;
 mod write;
 
-pub use crate::ident::{Commit, NotACommit};
+pub use crate::ident::Commit;
 pub use error::GitError;
 pub use log::LogEntry;
 pub use remote::{Fetched, Pushed, Refusal, RefusalKind};

@@ -56,7 +56,9 @@ impl FromStr for BranchName {
                 && part.chars().all(allowed)
                 && !part.contains("..")
                 && !part.ends_with('.')
-                && !part.ends_with(".lock")
+                && !part
+                    .strip_suffix("lock")
+                    .is_some_and(|stem| stem.ends_with('.'))
         };
         if text.len() <= 200 && text != "HEAD" && text.split('/').all(part) {
             Ok(Self(text.to_owned()))

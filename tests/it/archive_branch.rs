@@ -517,14 +517,11 @@ fn another_repository_and_a_folder_of_its_branch_hold_the_archive_too() {
 #[test]
 fn a_writer_that_is_killed_before_any_call_of_git_loses_nothing() {
     let fleet = Fleet::new(2);
-    let real = String::from_utf8(
-        Command::new("sh")
-            .args(["-c", "command -v git"])
-            .output()
-            .unwrap()
-            .stdout,
-    )
-    .unwrap();
+    let asked = |line: &str| {
+        let output = Command::new("sh").args(["-c", line]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let (real, path) = (asked("command -v git"), asked("echo $PATH"));
     let (bin, counter) = (fleet.project.path("bin"), fleet.project.path("counter"));
     script(
         &bin.join("git"),
@@ -535,10 +532,9 @@ fn a_writer_that_is_killed_before_any_call_of_git_loses_nothing() {
              if [ $n = \"$END_AT\" ]; then kill -9 $PPID; exit 1; fi\n\
              exec {real} \"$@\"\n",
             counter = counter.display(),
-            real = real.trim(),
         ),
     );
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let path = format!("{}:{path}", bin.display());
     let mut expected: Vec<String> = Vec::new();
     let mut ends = 0;
     for call in 1.. {
@@ -579,6 +575,24 @@ fn a_writer_that_is_killed_before_any_call_of_git_loses_nothing() {
         .exits(0)
         .shows(&shows);
     assert_eq!(git(&fleet.clone(0), &["status", "--porcelain"]), "");
+}
+
+/// Jobs that share a checkout share its copy of the branch, and its lock.
+#[test]
+fn four_writers_in_one_clone_lose_nothing() {
+    let fleet = Fleet::new(1);
+    let children: Vec<_> = (0..4)
+        .map(|number| {
+            let mut command = fleet.promote(0, number);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        })
+        .collect();
+    for child in children {
+        Ran::from(child.wait_with_output().unwrap()).exits(0);
+    }
+    assert_eq!(fleet.standing(), Fleet::expected(4));
+    assert_eq!(git(&fleet.remote(), &["rev-list", "--count", BRANCH]), "4");
 }
 
 /// Eight processes promote into one folder.
