@@ -8,6 +8,6 @@ mod records;
 mod store;
 mod writer;
 
-pub use records::{BadLine, RECORDS_FORMAT, RecordReader, RecordSpan};
+pub use records::{BadLine, Header, RECORDS_FORMAT, RecordLine, RecordReader, RecordSpan};
 pub use store::{ArchiveError, load_run, load_runs, parse_run, save_json, save_run, save_text};
 pub use writer::RecordWriter;

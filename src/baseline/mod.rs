@@ -10,15 +10,25 @@
 //!                                                   which show the noise alone
 //! ```
 
+mod accept;
+mod anchor;
+mod day;
 mod environment;
+mod epoch;
 mod promote;
 mod reference;
 #[cfg(test)]
 mod tests;
+mod void;
 
-pub use environment::Environment;
+pub use accept::{ACCEPT_DAYS, ACCEPT_FORMAT, Accept, AcceptError, AcceptedCell};
+pub use anchor::{Anchor, PinError};
+pub use day::{Day, DayError};
+pub use environment::{ENVIRONMENT_FORMAT, Environment};
+pub use epoch::Epoch;
 pub use promote::{MeasuredSession, PromoteError, Promoted, keep_noise, promote};
 pub use reference::{
-    Baseline, BaselineError, NoiseSession, Reference, ReferenceSession, Session, Stored, list,
-    load, load_all,
+    Baseline, BaselineError, NoiseSession, REFERENCE_FORMAT, Reference, ReferenceSession, Session,
+    Stored, list, load, load_all,
 };
+pub use void::{Void, VoidError, Voided};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::environment::Environment;
-use super::reference::{FORMAT, NoiseSession, Reference, ReferenceSession, read_reference};
+use super::reference::{NoiseSession, Reference, ReferenceSession, read_reference};
 use crate::archive::{ArchiveError, save_json, save_run, save_text};
 use crate::provenance::UnderTest;
 use crate::summary::{Run, RunEnd};
@@ -140,11 +140,7 @@ fn keep(
     let mut reference = if folder.join("reference.json").is_file() {
         read_reference(&folder)?
     } else {
-        Reference {
-            format: FORMAT.to_owned(),
-            sessions: Vec::new(),
-            noise: Vec::new(),
-        }
+        Reference::default()
     };
     let ids = runs.iter().map(|run| run.id.clone()).collect();
     enter(&mut reference, first.session.clone(), ids)?;

@@ -1,19 +1,23 @@
 //! Reading a baseline: which sessions stand, and their runs.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::anchor::Anchor;
 use super::environment::Environment;
+use super::epoch::Epoch;
+use super::void::Void;
 use crate::archive::{ArchiveError, load_run};
-use crate::ident::Name;
+use crate::ident::{Digest, Name};
 use crate::summary::Run;
 
 /// Format tag of `reference.json`.
-pub(super) const FORMAT: &str = "infergate.reference/1";
+pub const REFERENCE_FORMAT: &str = "infergate.reference/1";
 
 /// `reference.json`: the sessions that stand.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Reference {
     /// Its format.
     pub format: String,
@@ -22,10 +26,37 @@ pub struct Reference {
     /// Sessions that show the noise alone, in the order in which they were kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise: Vec<NoiseSession>,
+    /// Runs and sessions that count no more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub voids: Vec<Void>,
+    /// Sessions that are pinned as releases; the last one counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<Anchor>,
+    /// Levels that were accepted, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<Epoch>,
+    /// What each run file held when it was kept, by the run's id; none of those kept by earlier versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub digests: BTreeMap<String, Digest>,
+}
+
+impl Default for Reference {
+    /// Nothing stands.
+    fn default() -> Self {
+        Self {
+            format: REFERENCE_FORMAT.to_owned(),
+            sessions: Vec::new(),
+            noise: Vec::new(),
+            voids: Vec::new(),
+            anchors: Vec::new(),
+            epochs: Vec::new(),
+            digests: BTreeMap::new(),
+        }
+    }
 }
 
 /// A session from which only the noise is learnt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct NoiseSession {
     /// The session's id.
     pub session: String,
@@ -36,7 +67,7 @@ pub struct NoiseSession {
 }
 
 /// One promoted session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReferenceSession {
     /// The session's id.
     pub session: String,
@@ -162,13 +193,13 @@ fn read(folder: PathBuf) -> Result<Baseline, ArchiveError> {
 pub(super) fn read_reference(folder: &Path) -> Result<Reference, ArchiveError> {
     let path = folder.join("reference.json");
     let reference: Reference = read_json(&path)?;
-    if reference.format == FORMAT {
+    if reference.format == REFERENCE_FORMAT {
         Ok(reference)
     } else {
         Err(ArchiveError::UnknownFormat {
             path,
             found: reference.format,
-            known: FORMAT,
+            known: REFERENCE_FORMAT,
         })
     }
 }

@@ -22,6 +22,7 @@ mod merge;
 mod percent;
 mod report;
 mod run;
+mod schema;
 mod scores;
 mod shard;
 mod sim;
@@ -85,6 +86,7 @@ enum Command {
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
     Calibrate(calibrate::CalibrateArgs),
+    Schema(schema::SchemaArgs),
     Sim(sim::SimArgs),
     #[command(hide = true)]
     Guard(guard::GuardArgs),
@@ -158,6 +160,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Baseline(command) => baseline::run(command, context),
         Command::Guard(args) => guard::run(args).await,
         Command::Calibrate(args) => calibrate::run(&args, context, &interrupt).await,
+        Command::Schema(args) => Ok(schema::run(&args, context)),
         Command::Sim(args) => {
             let stop = interrupt.wait();
             match sim::run(args, &mut *context.out, stop).await {

@@ -252,6 +252,7 @@ pub(crate) fn gate(cells: &[(&str, Limit)]) -> Gate {
         incomparable: Policy::Undecided,
         token_mismatch: 0.05,
         evidence: Evidence::BeyondZero,
+        anchor: None,
     }
 }
 

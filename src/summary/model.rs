@@ -28,7 +28,7 @@ use crate::spec::{CacheRegime, ReplayStamp, RowsStamp, SchemaStamp, SloClause};
 pub const RUN_FORMAT: &str = "infergate.run/1";
 
 /// One execution of one plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Run {
     /// [`RUN_FORMAT`].
     pub format: String,
@@ -86,7 +86,7 @@ pub struct Run {
 }
 
 /// A step of a sweep that was not run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SkippedStage {
     /// The step's name.
     pub name: String,
@@ -97,7 +97,19 @@ pub struct SkippedStage {
 }
 
 /// Which side of a comparison a run stands on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// What is compared with.
@@ -107,7 +119,7 @@ pub enum Side {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunEnd {
     /// As planned.
@@ -122,7 +134,7 @@ pub enum RunEnd {
 }
 
 /// The spec of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SpecStamp {
     /// Its name.
     pub name: String,
@@ -150,7 +162,7 @@ pub struct SpecStamp {
 }
 
 /// Who measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClientStamp {
     /// Version of infergate.
     pub version: String,
@@ -159,7 +171,7 @@ pub struct ClientStamp {
 }
 
 /// One stage of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StageSummary {
     /// The stage's name.
     pub name: String,
@@ -211,7 +223,7 @@ pub struct StageSummary {
 }
 
 /// One class of a stage, or all of them pooled.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClassSummary {
     /// Requests scheduled in the window.
     pub scheduled: u64,
@@ -268,7 +280,7 @@ impl ClassSummary {
 }
 
 /// How many requests were good, in all and by clause.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Attainment {
     /// Requests that met every clause.
     pub good: u64,
@@ -279,7 +291,7 @@ pub struct Attainment {
 }
 
 /// How many requests met one clause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClauseCount {
     /// Requests that met it.
     pub met: u64,
@@ -288,7 +300,7 @@ pub struct ClauseCount {
 }
 
 /// One distribution metric of a class or stage.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Distribution {
     /// Values: one a request, or one a token for ITL.
     pub n: u64,
@@ -308,7 +320,7 @@ pub struct Distribution {
 }
 
 /// A quantile over those that succeeded, and over all.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct QuantileValue {
     /// Over successful requests.
     pub value_s: f64,
@@ -318,7 +330,7 @@ pub struct QuantileValue {
 }
 
 /// A slice of the window.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Window {
     /// Start since the window's start.
     pub start_s: f64,

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests: a panic is the failure")]
 
 mod ab;
+mod archive_versions;
 mod baseline;
 mod budget;
 mod calibrate;
@@ -35,6 +36,7 @@ mod quality;
 #[cfg(unix)]
 mod resume;
 mod run;
+mod schema;
 mod shards;
 #[cfg(unix)]
 mod signals;
@@ -43,3 +45,4 @@ mod support;
 mod target;
 mod trace;
 mod traffic;
+mod valid;

@@ -31,6 +31,18 @@ impl Ran {
         self
     }
 
+    /// Asserts that it ended by itself, with whatever verdict.
+    #[track_caller]
+    pub(crate) fn exits_any(self) -> Self {
+        assert!(
+            matches!(self.code, Some(0..=4)),
+            "{:?}\n{}",
+            self.code,
+            self.err
+        );
+        self
+    }
+
     /// Asserts that standard error says this.
     #[track_caller]
     pub(crate) fn says(self, text: &str) -> Self {
@@ -135,6 +147,16 @@ impl Project {
         files
             .filter(|path| path.extension().is_some_and(|end| end == "json"))
             .collect()
+    }
+}
+
+/// Every file that a project holds at its end is what its schema says.
+impl Drop for Project {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let (wrong, _) = crate::valid::check_files(self.folder.path());
+            assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        }
     }
 }
 

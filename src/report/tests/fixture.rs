@@ -253,6 +253,7 @@ pub(super) fn finding(metric: &str, state: CellState, base: f64, estimate: f64) 
     };
     Finding {
         alike: None,
+        since: None,
         cell,
         state,
         gated: true,
@@ -323,6 +324,7 @@ pub(super) fn judgement(verdict: Verdict, findings: Vec<Finding>) -> Judgement {
         regressed: count(&[CellState::Regressed]),
         passed: count(&[CellState::Ok, CellState::Improved]),
         improved: count(&[CellState::Improved]),
+        accepted: count(&[CellState::Accepted]),
         undecided: count(&[
             CellState::Suspect,
             CellState::Inconclusive,
