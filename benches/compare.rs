@@ -199,6 +199,7 @@ impl Maker {
                 schemas: Vec::new(),
                 cache: spec::CacheRegime::default(),
             },
+            source: None,
             trace_digest: plan.trace_digest(),
             salt: String::new(),
             prompt_calibration: PromptCalibration::ASSUMED,

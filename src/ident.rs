@@ -1,10 +1,14 @@
-//! Names and digests, parsed once, then trusted; and secrets, which no text shows.
+//! Names, digests and commits, parsed once, then trusted; and secrets, which no text shows.
+
+mod commit;
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+
+pub use commit::{Commit, NotACommit};
 
 /// Why a text is not a name; completes the sentence "`my spec` …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -14,12 +14,15 @@
 pub mod access;
 pub mod archive;
 pub mod baseline;
+pub mod bisect;
 pub mod checkup;
 pub mod cli;
 pub mod compare;
 pub mod diag;
 pub mod diagnosis;
+pub mod event;
 pub mod exit;
+pub mod git;
 pub mod headroom;
 pub mod ident;
 pub mod layers;

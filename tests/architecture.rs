@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["unit", "schema"],
     &["metric", "ident", "provenance", "exit", "diag"],
+    &["event"],
     // L1: a module may import anything to its left.
-    &["stats"],
+    &["stats", "bisect"],
     &["trace", "quality"],
     &["spec"],
     &["plan"],
@@ -34,6 +35,7 @@ const LAYERS: &[&[&str]] = &[
     // L2: no imports among each other, but for those in NAMED.
     &["access", "priority"],
     &["load", "sim", "probe", "archive"],
+    &["git"],
     &["baseline"],
     // L3.
     &["term"],

@@ -9,5 +9,7 @@ mod store;
 mod writer;
 
 pub use records::{BadLine, Header, RECORDS_FORMAT, RecordLine, RecordReader, RecordSpan};
-pub use store::{ArchiveError, load_run, load_runs, parse_run, save_json, save_run, save_text};
+pub use store::{
+    ArchiveError, json_text, load_run, load_runs, parse_run, save_json, save_run, save_text,
+};
 pub use writer::RecordWriter;

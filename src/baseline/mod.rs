@@ -17,8 +17,12 @@ mod environment;
 mod epoch;
 mod promote;
 mod reference;
+mod seal;
+mod shelf;
+mod standing;
 #[cfg(test)]
 mod tests;
+mod verify;
 mod void;
 
 pub use accept::{ACCEPT_DAYS, ACCEPT_FORMAT, Accept, AcceptError, AcceptedCell};
@@ -28,7 +32,10 @@ pub use environment::{ENVIRONMENT_FORMAT, Environment};
 pub use epoch::Epoch;
 pub use promote::{MeasuredSession, PromoteError, Promoted, keep_noise, promote};
 pub use reference::{
-    Baseline, BaselineError, NoiseSession, REFERENCE_FORMAT, Reference, ReferenceSession, Session,
-    Stored, list, load, load_all,
+    Baseline, BaselineError, NoiseSession, PinnedRelease, REFERENCE_FORMAT, Reference,
+    ReferenceSession, Session, Stored, list, load, load_all,
 };
+pub use shelf::Shelf;
+pub use standing::{Standing, accepts, excuses};
+pub use verify::{ArchiveFinding, Gravity, Verification, verify};
 pub use void::{Void, VoidError, Voided};

@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::environment::Environment;
-use super::reference::{NoiseSession, Reference, ReferenceSession, read_reference};
-use crate::archive::{ArchiveError, save_json, save_run, save_text};
+use super::reference::{BaselineError, NoiseSession, Reference, ReferenceSession, read_reference};
+use super::seal::seal;
+use super::shelf::Shelf;
+use super::standing::accepts;
+use crate::archive::{ArchiveError, json_text, save_json, save_text};
 use crate::provenance::UnderTest;
 use crate::summary::{Run, RunEnd};
 
@@ -73,7 +76,10 @@ pub enum PromoteError {
     /// No reason was given.
     #[error("a promotion needs a reason: `--reason \"vLLM 0.32 accepted, see #41\"`")]
     NoReason,
-    /// A file could not be read or written.
+    /// What is kept already could not be read.
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    /// A file could not be written.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
 }
@@ -137,15 +143,23 @@ fn keep(
     let environment = Environment::of(&first.pins, under_test);
     let of_spec = root.join(&first.spec.name);
     let folder = of_spec.join(environment.folder());
-    let mut reference = if folder.join("reference.json").is_file() {
-        read_reference(&folder)?
-    } else {
-        Reference::default()
-    };
+    let shelf = Shelf::folder(root);
+    let below_root = format!("{}/{}", first.spec.name, environment.folder());
+    let mut reference = read_reference(&shelf, &below_root)?.unwrap_or_default();
     let ids = runs.iter().map(|run| run.id.clone()).collect();
+    let stood = reference.sessions.len();
     enter(&mut reference, first.session.clone(), ids)?;
+    if reference.sessions.len() > stood {
+        let all = accepts(&shelf, &first.spec.name)?;
+        let own = environment.folder();
+        let here = all.iter().filter(|(_, accept)| accept.environment == own);
+        reference.start_epochs(here.map(|(stem, _)| stem.as_str()), session.now);
+    }
     for run in runs {
-        save_run(&folder.join("runs"), run)?;
+        let path = folder.join("runs").join(format!("{}.json", run.id));
+        let text = json_text(&path, run)?;
+        reference.digests.insert(run.id.clone(), seal(&text));
+        save_text(&path, &text)?;
     }
     save_text(&of_spec.join("spec.yaml"), &first.spec.text)?;
     save_json(&folder.join("environment.json"), &environment)?;

@@ -1,15 +1,20 @@
 //! Reading a baseline: which sessions stand, and their runs.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::accept::AcceptError;
 use super::anchor::Anchor;
 use super::environment::Environment;
 use super::epoch::Epoch;
+use super::seal::seal;
+use super::shelf::Shelf;
+use super::standing::{Standing, standing};
 use super::void::Void;
-use crate::archive::{ArchiveError, load_run};
+use crate::archive::{ArchiveError, parse_run};
+use crate::git::GitError;
 use crate::ident::{Digest, Name};
 use crate::summary::Run;
 
@@ -88,23 +93,42 @@ pub struct Session {
     pub runs: Vec<Run>,
 }
 
-/// The sessions of one spec in one environment.
+/// A session that is pinned as a release.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PinnedRelease {
+    /// What it is called.
+    pub label: Name,
+    /// The session.
+    pub session: Session,
+}
+
+/// The sessions of one spec in one environment, without what is void.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Baseline {
-    /// Where they lie.
-    pub folder: PathBuf,
-    /// In the order of their promotion.
+    /// Where they lie, for people: `baselines/demo/cpu-vllm-1f3a9c0e`.
+    pub place: String,
+    /// The environment's folder, without its path.
+    pub environment: String,
+    /// Those that a candidate is compared with, in the order of their promotion: of the level that counts.
     pub sessions: Vec<Session>,
+    /// Those of other levels, and of one that is accepted and too young: they show the noise.
+    pub others: Vec<Session>,
     /// Those that show the noise alone.
     pub noise: Vec<Session>,
+    /// The release that was pinned last.
+    pub release: Option<PinnedRelease>,
+    /// What was accepted here.
+    pub accepts: Vec<Standing>,
 }
 
 impl Baseline {
     /// Leaves out the sessions of which some run is not so.
     pub fn retain(&mut self, is_so: impl Fn(&Run) -> bool) {
-        for sessions in [&mut self.sessions, &mut self.noise] {
-            sessions.retain(|session| session.runs.iter().all(&is_so));
+        let keeps = |session: &Session| session.runs.iter().all(&is_so);
+        for sessions in [&mut self.sessions, &mut self.others, &mut self.noise] {
+            sessions.retain(keeps);
         }
+        self.release.take_if(|release| !keeps(&release.session));
     }
 }
 
@@ -113,15 +137,14 @@ impl Baseline {
 pub enum BaselineError {
     /// Nothing was ever promoted for this spec.
     #[error(
-        "no baseline for `{name}` in `{}`; promote a session first: \
-         `infergate baseline promote SESSION --reason TEXT`",
-        root.display()
+        "no baseline for `{name}` in {place}; promote a session first: \
+         `infergate baseline promote SESSION --reason TEXT`"
     )]
     None {
         /// The spec's name.
         name: Name,
-        /// Where it was looked for.
-        root: PathBuf,
+        /// Where it was looked for, in words.
+        place: String,
     },
     /// Something was promoted, but in other environments.
     #[error(
@@ -136,97 +159,184 @@ pub enum BaselineError {
         /// The pins that differ, with both values.
         differences: String,
     },
+    /// A run that a reference names is not there.
+    #[error("run `{run}` is missing: `{}` names it; restore its file", reference.display())]
+    NoRun {
+        /// Its id.
+        run: String,
+        /// What names it.
+        reference: PathBuf,
+    },
+    /// A run file is not what was kept.
+    #[error(
+        "cannot use `{}`: it is not what was kept, and run files never change; restore it from git's history \
+         (`infergate baseline verify` lists all such files)",
+        path.display()
+    )]
+    Tampered {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// An accept can't be read.
+    #[error("cannot read the accept `{}`: {source}", path.display())]
+    Accept {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: Box<AcceptError>,
+    },
     /// A file could not be read.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// Git could not read one.
+    #[error(transparent)]
+    Git(#[from] GitError),
 }
 
 /// Reads the baseline of a spec in an environment.
 pub fn load(
-    root: &Path,
+    shelf: &Shelf,
     name: &Name,
     environment: &Environment,
 ) -> Result<Baseline, BaselineError> {
-    let of_spec = root.join(name.as_str());
-    let folder = of_spec.join(environment.folder());
-    if !folder.join("reference.json").is_file() {
-        return Err(explain_absence(root, name, &of_spec, environment));
+    match read(shelf, name.as_str(), &environment.folder())? {
+        Some(baseline) => Ok(baseline),
+        None => Err(explain_absence(shelf, name, environment)?),
     }
-    Ok(read(folder)?)
 }
 
 /// Reads what is kept of a spec in every environment, in the order of their folders.
-pub fn load_all(root: &Path, name: &Name) -> Result<Vec<Baseline>, ArchiveError> {
-    folders(&root.join(name.as_str()))?
-        .into_iter()
-        .map(|(_, folder)| folder)
-        .filter(|folder| folder.join("reference.json").is_file())
-        .map(read)
-        .collect()
+pub fn load_all(shelf: &Shelf, name: &Name) -> Result<Vec<Baseline>, BaselineError> {
+    let mut found = Vec::new();
+    for environment in shelf.folders(name.as_str())? {
+        found.extend(read(shelf, name.as_str(), &environment)?);
+    }
+    Ok(found)
 }
 
-fn read(folder: PathBuf) -> Result<Baseline, ArchiveError> {
-    let reference = read_reference(&folder)?;
-    let session = |id: String, runs: Vec<String>| {
-        let path = |run: &String| folder.join("runs").join(format!("{run}.json"));
-        let runs: Result<_, ArchiveError> = runs.iter().map(|run| load_run(&path(run))).collect();
-        Ok(Session { id, runs: runs? })
+fn read(shelf: &Shelf, name: &str, environment: &str) -> Result<Option<Baseline>, BaselineError> {
+    let folder = format!("{name}/{environment}");
+    let Some(reference) = read_reference(shelf, &folder)? else {
+        return Ok(None);
     };
-    let sessions: Result<_, ArchiveError> = reference
-        .sessions
-        .into_iter()
-        .map(|stands| session(stands.session, stands.runs))
-        .collect();
-    let noise: Result<_, ArchiveError> = reference
-        .noise
-        .into_iter()
-        .map(|noise| session(noise.session, noise.runs))
-        .collect();
-    Ok(Baseline {
-        sessions: sessions?,
-        noise: noise?,
-        folder,
-    })
+    let path = |run: &String| format!("{folder}/runs/{run}.json");
+    let stands = reference.sessions.iter().flat_map(|session| &session.runs);
+    let noise = reference.noise.iter().flat_map(|session| &session.runs);
+    let paths: Vec<String> = stands.chain(noise).map(path).collect();
+    let texts = shelf.read_all(&paths)?;
+    let run = |id: &String| {
+        let path = path(id);
+        let shown = shelf.path_of(&path);
+        let Some(text) = texts.get(&path) else {
+            let reference = shelf.path_of(&format!("{folder}/reference.json"));
+            let run = id.clone();
+            return Err(BaselineError::NoRun { run, reference });
+        };
+        if reference
+            .digests
+            .get(id)
+            .is_some_and(|digest| *digest != seal(text))
+        {
+            return Err(BaselineError::Tampered { path: shown });
+        }
+        Ok(parse_run(&shown, text)?)
+    };
+    // Every file that is named is read: a damaged one is no less so for being void.
+    let session = |id: &str, ids: &[String]| {
+        let mut runs = Vec::with_capacity(ids.len());
+        for id_of_run in ids {
+            let run = run(id_of_run)?;
+            if reference.counts(id, id_of_run) {
+                runs.push(run);
+            }
+        }
+        Ok::<_, BaselineError>(Session {
+            id: id.to_owned(),
+            runs,
+        })
+    };
+    let centre = reference.centre();
+    let (mut sessions, mut others, mut release) = (Vec::new(), Vec::new(), None);
+    for (at, stands) in reference.sessions.iter().enumerate() {
+        let session = session(&stands.session, &stands.runs)?;
+        if session.runs.is_empty() {
+            continue;
+        }
+        if let Some(anchor) = reference
+            .anchor()
+            .filter(|anchor| anchor.session == session.id)
+        {
+            release = Some(PinnedRelease {
+                label: anchor.label.clone(),
+                session: session.clone(),
+            });
+        }
+        let of = if centre.contains(&at) {
+            &mut sessions
+        } else {
+            &mut others
+        };
+        of.push(session);
+    }
+    let mut noise = Vec::new();
+    for kept in &reference.noise {
+        noise.push(session(&kept.session, &kept.runs)?);
+    }
+    noise.retain(|session| !session.runs.is_empty());
+    Ok(Some(Baseline {
+        place: shelf.describe(&folder),
+        environment: environment.to_owned(),
+        accepts: standing(shelf, (name, environment), &reference)?,
+        sessions,
+        others,
+        noise,
+        release,
+    }))
 }
 
-/// Reads `reference.json` of an environment's folder.
-pub(super) fn read_reference(folder: &Path) -> Result<Reference, ArchiveError> {
-    let path = folder.join("reference.json");
-    let reference: Reference = read_json(&path)?;
-    if reference.format == REFERENCE_FORMAT {
-        Ok(reference)
-    } else {
-        Err(ArchiveError::UnknownFormat {
-            path,
-            found: reference.format,
-            known: REFERENCE_FORMAT,
-        })
+/// Reads `reference.json` of an environment's folder; `None` where nothing was ever kept there.
+pub(super) fn read_reference(
+    shelf: &Shelf,
+    folder: &str,
+) -> Result<Option<Reference>, BaselineError> {
+    let path = format!("{folder}/reference.json");
+    let reference: Option<Reference> = read_json(shelf, &path)?;
+    match reference {
+        Some(other) if other.format != REFERENCE_FORMAT => {
+            Err(BaselineError::Archive(ArchiveError::UnknownFormat {
+                path: shelf.path_of(&path),
+                found: other.format,
+                known: REFERENCE_FORMAT,
+            }))
+        }
+        reference => Ok(reference),
     }
 }
 
-fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, ArchiveError> {
-    let text = std::fs::read_to_string(path).map_err(|source| ArchiveError::Io {
-        doing: "read",
-        path: path.to_owned(),
+fn read_json<T: for<'de> Deserialize<'de>>(
+    shelf: &Shelf,
+    path: &str,
+) -> Result<Option<T>, BaselineError> {
+    let Some(text) = shelf.read(path)? else {
+        return Ok(None);
+    };
+    let value = serde_json::from_str(&text).map_err(|source| ArchiveError::NotARun {
+        path: shelf.path_of(path),
         source,
     })?;
-    serde_json::from_str(&text).map_err(|source| ArchiveError::NotARun {
-        path: path.to_owned(),
-        source,
-    })
+    Ok(Some(value))
 }
 
 /// The environment that differs in the fewest pins, if the spec has any at all.
 fn explain_absence(
-    root: &Path,
+    shelf: &Shelf,
     name: &Name,
-    of_spec: &Path,
     environment: &Environment,
-) -> BaselineError {
-    let folders = std::fs::read_dir(of_spec).into_iter().flatten().flatten();
-    let nearest = folders
-        .filter_map(|entry| {
-            let other: Environment = read_json(&entry.path().join("environment.json")).ok()?;
+) -> Result<BaselineError, BaselineError> {
+    let nearest = (shelf.folders(name.as_str())?.into_iter())
+        .filter_map(|folder| {
+            let path = format!("{name}/{folder}/environment.json");
+            let other: Environment = read_json(shelf, &path).ok()??;
             let differences: Vec<String> = other
                 .differences(environment)
                 .map(|(pin, theirs, ours)| {
@@ -234,20 +344,20 @@ fn explain_absence(
                     format!("`{pin}` ({} there, {} here)", show(theirs), show(ours))
                 })
                 .collect();
-            Some((differences.len(), entry.file_name(), differences.join(", ")))
+            Some((differences.len(), folder, differences.join(", ")))
         })
         .min();
-    match nearest {
+    Ok(match nearest {
         None => BaselineError::None {
             name: name.clone(),
-            root: root.to_owned(),
+            place: shelf.to_string(),
         },
-        Some((_, folder, differences)) => BaselineError::OtherEnvironment {
+        Some((_, nearest, differences)) => BaselineError::OtherEnvironment {
             name: name.clone(),
-            nearest: folder.to_string_lossy().into_owned(),
+            nearest,
             differences,
         },
-    }
+    })
 }
 
 /// One environment of one spec, as `list` shows it.
@@ -261,13 +371,13 @@ pub struct Stored {
     pub reference: Reference,
 }
 
-/// Every baseline below a folder, in the order of names; none where the folder does not exist.
-pub fn list(root: &Path) -> Result<Vec<Stored>, ArchiveError> {
+/// Every baseline on a shelf, in the order of names.
+pub fn list(shelf: &Shelf) -> Result<Vec<Stored>, BaselineError> {
     let mut found = Vec::new();
-    for (name, of_spec) in folders(root)? {
-        for (environment, folder) in folders(&of_spec)? {
-            if folder.join("reference.json").is_file() {
-                let reference = read_reference(&folder)?;
+    for name in shelf.folders("")? {
+        for environment in shelf.folders(&name)? {
+            let folder = format!("{name}/{environment}");
+            if let Some(reference) = read_reference(shelf, &folder)? {
                 found.push(Stored {
                     name: name.clone(),
                     environment,
@@ -276,29 +386,5 @@ pub fn list(root: &Path) -> Result<Vec<Stored>, ArchiveError> {
             }
         }
     }
-    Ok(found)
-}
-
-/// Folders within a folder with their names, sorted.
-fn folders(path: &Path) -> Result<Vec<(String, PathBuf)>, ArchiveError> {
-    if !path.is_dir() {
-        return Ok(Vec::new());
-    }
-    let failed = |source| ArchiveError::Io {
-        doing: "list",
-        path: path.to_owned(),
-        source,
-    };
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if entry.path().is_dir() {
-            found.push((
-                entry.file_name().to_string_lossy().into_owned(),
-                entry.path(),
-            ));
-        }
-    }
-    found.sort();
     Ok(found)
 }

@@ -32,12 +32,13 @@ fn noise_is_kept_beside_the_sessions_that_stand_until_it_is_promoted() {
     let folder = keep_noise(root.path(), measured(&noise)).unwrap();
     let name = "demo".parse().unwrap();
     let environment = Environment::of(&stands[0].pins, &UnderTest::NOTHING);
-    let read = || load(root.path(), &name, &environment).unwrap();
-    assert_eq!(read().folder, folder);
+    let shelf = Shelf::folder(root.path());
+    let read = || load(&shelf, &name, &environment).unwrap();
+    assert_eq!(read().place, folder.display().to_string());
     assert_eq!(ids(&read().sessions), ["stands"]);
     assert_eq!(ids(&read().noise), ["noise"]);
     assert_eq!(read().noise[0].runs.len(), 3);
-    assert_eq!(load_all(root.path(), &name).unwrap(), [read()]);
+    assert_eq!(load_all(&shelf, &name).unwrap(), [read()]);
 
     let again = keep_noise(root.path(), measured(&noise)).unwrap_err();
     assert!(matches!(again, PromoteError::Already { .. }));
@@ -60,5 +61,5 @@ fn nothing_is_kept_of_a_session_that_cannot_show_its_noise() {
     let root = tempfile::tempdir().unwrap();
     let refused = keep_noise(root.path(), measured(&session("short", 1))).unwrap_err();
     assert!(matches!(refused, PromoteError::TooFew { found: 1 }));
-    assert_eq!(list(root.path()).unwrap(), []);
+    assert_eq!(list(&Shelf::folder(root.path())).unwrap(), []);
 }

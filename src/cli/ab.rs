@@ -23,6 +23,7 @@ use super::lock::LockArgs;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
+use crate::baseline::Shelf;
 use crate::exit::Exit;
 use crate::spec::Spec;
 use crate::summary::Side;
@@ -269,7 +270,7 @@ async fn observe(
         };
         refuse_changed(runs, side, &pins)?;
         if let (Side::Baseline, 0, Some(baselines)) = (side, pairs.done, request.baselines) {
-            let archive = archived_runs(baselines, request.spec, &pins)?;
+            let archive = archived_runs(&Shelf::folder(baselines), request.spec, &pins)?;
             pairs.sitting.keep_archive(&archive)?;
             pairs.evidence.archive = archive;
         }

@@ -1,12 +1,10 @@
 //! What the archive holds of a spec as it is now, by environment, and what can be told with it.
 
-use std::path::Path;
-
 use serde::Serialize;
 
 use super::baseline::runs_of;
 use super::failure::Failure;
-use crate::baseline::{self, Baseline};
+use crate::baseline::{self, Baseline, Shelf};
 use crate::compare::Archive;
 use crate::plan::Plan;
 use crate::spec::Spec;
@@ -43,11 +41,10 @@ impl Kept {
                 && run.trace_digest == trace
                 && run.spec.select == spec.select
         });
-        let folder = baseline.folder.file_name();
         Self {
-            environment: folder.unwrap_or_default().to_string_lossy().into_owned(),
+            environment: baseline.environment,
             stands: runs_of(baseline.sessions),
-            noise: runs_of(baseline.noise),
+            noise: runs_of(baseline.others.into_iter().chain(baseline.noise)),
         }
     }
 
@@ -70,8 +67,8 @@ impl Kept {
 }
 
 /// The environments in which runs of this spec as it is now were kept.
-pub(super) fn kept(root: &Path, spec: &Spec, plan: &Plan) -> Result<Vec<Kept>, Failure> {
-    let all = baseline::load_all(root, &spec.name)?;
+pub(super) fn kept(shelf: &Shelf, spec: &Spec, plan: &Plan) -> Result<Vec<Kept>, Failure> {
+    let all = baseline::load_all(shelf, &spec.name)?;
     Ok(all
         .into_iter()
         .map(|baseline| Kept::of(baseline, spec, plan))

@@ -1,6 +1,8 @@
 //! `infergate baseline`: promote a session, list and show what stands; and what other commands
 //! read from baselines.
 
+mod verify;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +12,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::source::embedded_spec;
 use crate::archive::load_runs;
-use crate::baseline::{self, Baseline, Environment, MeasuredSession, Session, Stored};
+use crate::baseline::{self, Baseline, Environment, MeasuredSession, Session, Shelf, Stored};
 use crate::exit::Exit;
 use crate::layers::layer;
 use crate::provenance::Pins;
@@ -23,6 +25,7 @@ pub(super) enum BaselineCommand {
     Promote(PromoteArgs),
     List(ListArgs),
     Show(ShowArgs),
+    Verify(verify::VerifyArgs),
 }
 
 /// Make a session the baseline
@@ -93,6 +96,7 @@ pub(super) fn run(command: BaselineCommand, context: &mut Context) -> Result<Exi
         BaselineCommand::Promote(args) => promote(&args, context),
         BaselineCommand::List(args) => list(&args, None, context),
         BaselineCommand::Show(args) => list(&args.list, Some(&args.name), context),
+        BaselineCommand::Verify(args) => verify::run(&args, context),
     }
 }
 
@@ -140,7 +144,7 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
 }
 
 fn list(args: &ListArgs, name: Option<&str>, context: &mut Context) -> Result<Exit, Failure> {
-    let mut stored = baseline::list(&args.baselines)?;
+    let mut stored = baseline::list(&Shelf::folder(&args.baselines))?;
     stored.retain(|stored| name.is_none_or(|name| name == stored.name));
     if args.json {
         let text = serde_json::to_string_pretty(&stored).map_err(|error| {
@@ -215,7 +219,8 @@ pub(super) fn kept_baseline(session: &Path) -> Result<Vec<Run>, Failure> {
     kept(&super::sitting::baseline_of(session))
 }
 
-fn kept(folder: &Path) -> Result<Vec<Run>, Failure> {
+/// The runs in a folder of a session; none where there is no such folder.
+pub(super) fn kept(folder: &Path) -> Result<Vec<Run>, Failure> {
     if folder.is_dir() {
         runs_at(folder)
     } else {
@@ -224,17 +229,20 @@ fn kept(folder: &Path) -> Result<Vec<Run>, Failure> {
 }
 
 /// The kept sessions of a spec for a target with these pins, as far as the same stages ran.
-pub(super) fn stored_runs(root: &Path, spec: &Spec, pins: &Pins) -> Result<Baseline, Failure> {
+pub(super) fn stored_runs(shelf: &Shelf, spec: &Spec, pins: &Pins) -> Result<Baseline, Failure> {
     let environment = Environment::of(pins, &spec.under_test);
-    let mut baseline = baseline::load(root, &spec.name, &environment)?;
+    let mut baseline = baseline::load(shelf, &spec.name, &environment)?;
     baseline.retain(|run| run.spec.select == spec.select);
     Ok(baseline)
 }
 
 /// Every kept run that shows this machine's noise; none where there is no baseline yet.
-pub(super) fn archived_runs(root: &Path, spec: &Spec, pins: &Pins) -> Result<Vec<Run>, Failure> {
-    match stored_runs(root, spec, pins) {
-        Ok(baseline) => Ok(runs_of(baseline.sessions.into_iter().chain(baseline.noise))),
+pub(super) fn archived_runs(shelf: &Shelf, spec: &Spec, pins: &Pins) -> Result<Vec<Run>, Failure> {
+    match stored_runs(shelf, spec, pins) {
+        Ok(baseline) => {
+            let others = baseline.others.into_iter().chain(baseline.noise);
+            Ok(runs_of(baseline.sessions.into_iter().chain(others)))
+        }
         Err(failure) if failure.exit == Exit::Undecided => Ok(Vec::new()),
         Err(failure) => Err(failure),
     }

@@ -17,6 +17,7 @@ use super::archived::{Archived, kept, plural};
 use super::context::Context;
 use super::failure::{Failure, FailureText};
 use super::source::{SelectArgs, read_spec, style};
+use crate::baseline::Shelf;
 use crate::diag::{Severity, render};
 use crate::exit::Exit;
 use crate::plan::Plan;
@@ -56,7 +57,7 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context) -> Result<Exit, Failu
     let (source, parsed) = read_spec(&args.spec, context)?;
     let spec = args.select.apply(parsed.spec)?;
     let plan = Plan::expand(&spec);
-    let archive = Archived::in_each(&kept(&args.baselines, &spec, &plan)?, &spec);
+    let archive = Archived::in_each(&kept(&Shelf::folder(&args.baselines), &spec, &plan)?, &spec);
     let mut found = tolerances::mistakes(&spec, &archive);
     found.extend(budget::mistakes(&spec, &plan, &archive));
     let (errors, more): (Vec<_>, Vec<_>) = found

@@ -68,7 +68,11 @@ impl From<BaselineError> for Failure {
     fn from(error: BaselineError) -> Self {
         let exit = match &error {
             BaselineError::None { .. } | BaselineError::OtherEnvironment { .. } => Exit::Undecided,
-            BaselineError::Archive(_) => Exit::Usage,
+            BaselineError::NoRun { .. }
+            | BaselineError::Tampered { .. }
+            | BaselineError::Accept { .. }
+            | BaselineError::Archive(_)
+            | BaselineError::Git(_) => Exit::Usage,
         };
         Self::new(exit, error.to_string())
     }
@@ -78,6 +82,7 @@ impl From<PromoteError> for Failure {
     fn from(error: PromoteError) -> Self {
         match error {
             PromoteError::Archive(error) => error.into(),
+            PromoteError::Baseline(error) => error.into(),
             error => Self::usage(error.to_string()),
         }
     }

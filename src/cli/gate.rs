@@ -16,6 +16,8 @@ use super::lock::LockArgs;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
+use super::standing::Standing;
+use crate::baseline::{Day, Shelf};
 use crate::exit::Exit;
 use crate::session::Station;
 use crate::spec::{Policy, Spec};
@@ -105,7 +107,7 @@ async fn against_stored(
 ) -> Result<Exit, Failure> {
     let target = station.up(interrupt.stop()).await?;
     let pins = sitting.observe(target, interrupt).await?;
-    let mut baseline = match stored_runs(&args.baselines, spec, &pins) {
+    let mut baseline = match stored_runs(&Shelf::folder(&args.baselines), spec, &pins) {
         Ok(baseline) => baseline,
         Err(failure) if failure.exit == Exit::Undecided => {
             return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
@@ -123,7 +125,7 @@ async fn against_stored(
                 "the spec changed: no session of the baseline `{}` ran this workload; promote \
                  {LEAST_SESSIONS} sessions of the spec as it is now, or compare with a second live \
                  target: `infergate ab {} --baseline-url URL`",
-                baseline.folder.display(),
+                baseline.place,
                 args.spec.display(),
             ),
         );
@@ -142,21 +144,27 @@ async fn against_stored(
             format!(
                 "the baseline `{}` has {sessions} session{} and needs {LEAST_SESSIONS}: promote {missing} more, \
                  or compare with a second live target now: `infergate ab {} --baseline-url URL`",
-                baseline.folder.display(),
+                baseline.place,
                 if sessions == 1 { "" } else { "s" },
                 args.spec.display(),
             ),
         );
         return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
     }
+    let standing = match Day::of(&context.now()) {
+        Some(today) => Standing::of(&baseline, &today),
+        None => Standing::default(),
+    };
     let mut evidence = Evidence {
+        standing,
         baseline: runs_of(baseline.sessions),
-        archive: runs_of(baseline.noise),
+        archive: runs_of(baseline.others.into_iter().chain(baseline.noise)),
         ..Evidence::default()
     };
     sitting.calibrate_as(&evidence.baseline);
     sitting.keep_baseline(&evidence.baseline)?;
     sitting.keep_archive(&evidence.archive)?;
+    evidence.standing.keep(sitting.folder())?;
     let mut ledger = Ledger::open(spec, sitting.plan(), [], context);
     let judgement = loop {
         if let Some(why) = ledger.stops(1, context) {

@@ -28,6 +28,7 @@ mod shard;
 mod sim;
 mod sitting;
 mod source;
+mod standing;
 
 use std::io::Write as _;
 use std::process::ExitCode;

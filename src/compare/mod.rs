@@ -27,7 +27,7 @@ use crate::summary::{Run, RunEnd};
 
 pub use cells::ComparedCell;
 pub use measure::{Measure, Unfit, Value};
-pub use pairing::Arrangement;
+pub use pairing::{Arrangement, SessionName};
 pub use pins::PinDifference;
 pub use quality::Alike;
 
@@ -126,6 +126,8 @@ pub struct Comparison {
     pub cells: Vec<ComparedCell>,
     /// Archived sessions under the baseline (stored), or behind the noise (else).
     pub sessions: u32,
+    /// Those sessions, oldest first, in step with each cell's.
+    pub session_names: Vec<SessionName>,
     /// Days from the newest archived session to the candidate's first run, where both say when.
     pub archive_age_days: Option<f64>,
     /// Whose target was lost in some run: no noise of a machine, so one run shows it.
@@ -162,6 +164,7 @@ pub fn compare(sides: &Sides<'_>, gate: &Gate, under_test: &UnderTest) -> Compar
         mismatches: mismatches(&arranged.baseline, &arranged.candidate),
         cells: cells::all(&arranged, gate),
         sessions: arranged.sessions.len() as u32,
+        session_names: arranged.session_names(),
         archive_age_days: arranged.archive_age_days(),
         lost: Lost {
             baseline: any_lost(&arranged.baseline),

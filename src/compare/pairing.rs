@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{Archive, Sides};
+use crate::ident::Commit;
 use crate::stats::stored::FEWEST_SESSIONS;
 use crate::summary::{Run, RunEnd, Side};
 
@@ -37,7 +39,27 @@ pub(super) struct Arranged<'a> {
     pub(super) caveats: Vec<String>,
 }
 
+/// Which session it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SessionName {
+    /// Its id.
+    pub session: String,
+    /// The commit that it was measured at, where its runs say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<Commit>,
+}
+
 impl Arranged<'_> {
+    /// The sessions by name.
+    pub(super) fn session_names(&self) -> Vec<SessionName> {
+        let named = |run: &&Run| SessionName {
+            session: run.session.clone(),
+            commit: run.source.as_ref().map(|source| source.commit.clone()),
+        };
+        let first = self.sessions.iter().filter_map(|runs| runs.first());
+        first.map(named).collect()
+    }
+
     /// Days from the newest archived session to the first candidate run.
     pub(super) fn archive_age_days(&self) -> Option<f64> {
         let newest = self

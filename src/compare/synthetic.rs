@@ -40,6 +40,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             schemas: Vec::new(),
             cache: crate::spec::CacheRegime::default(),
         },
+        source: None,
         trace_digest: Digest::of(b"trace"),
         salt: format!("{minute}"),
         prompt_calibration: PromptCalibration::ASSUMED,

@@ -235,13 +235,14 @@ impl Stage {
         self.moved.get(&signal).map_or(0.0, |moved| moved.candidate)
     }
 
-    /// Whether the change of a part is most of the change of the time to first token.
+    /// Whether the time to first token moved, and the change of a part is most of it.
     fn explains_ttft(&self, part: Signal) -> bool {
         let difference = |signal| self.moved.get(&signal).map(Moved::difference);
-        difference(part)
-            .zip(difference(Signal::Ttft))
-            .is_some_and(|(part, whole)| {
-                part.signum() == whole.signum() && part.abs() >= MOST * whole.abs()
-            })
+        self.grew(Signal::Ttft)
+            && difference(part)
+                .zip(difference(Signal::Ttft))
+                .is_some_and(|(part, whole)| {
+                    part.signum() == whole.signum() && part.abs() >= MOST * whole.abs()
+                })
     }
 }

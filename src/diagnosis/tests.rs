@@ -249,6 +249,17 @@ fn other_work_is_named_first() {
 }
 
 #[test]
+fn a_part_explains_nothing_where_the_whole_stood_still() {
+    let longer = causes(|stage, engine| {
+        stage.pooled.tokens.output_observed = 70_000;
+        // More answers at once wait a little more; the first token is hardly later for it.
+        engine.queue = Some(time(0.03));
+        scale(stage, Metric::Ttft, 1.03);
+    });
+    assert_eq!(longer, [Cause::OutputLength]);
+}
+
+#[test]
 fn without_evidence_it_says_so() {
     let mut pairs = pairs(|stage, _| scale(stage, Metric::Ttft, 1.4));
     for run in pairs.baseline.iter_mut().chain(&mut pairs.candidate) {

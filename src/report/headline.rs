@@ -5,7 +5,7 @@ use crate::verdict::{Design, Headline, Judgement, Reason, UniformShift, Verdict}
 
 use super::cells::{Group, group};
 use super::span::Text;
-use super::words;
+use super::{past, words};
 
 /// The first line: verdict, name, counts.
 pub(super) fn headline(judgement: &Judgement, title: &str) -> Text {
@@ -182,6 +182,7 @@ pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
         }
         lead.push(text);
     }
+    lead.extend(past::sentences(&judgement.levels));
     if let Some(shift) = judgement.shift {
         lead.push(uniform(shift, &judgement.design));
     }

@@ -8,7 +8,8 @@ use crate::ident::Digest;
 use crate::stats::moderated::Evidence as Proof;
 use crate::summary::Run;
 use crate::verdict::{
-    Advice, Design, Finding, Headline, Judgement, NextLook, PinDifference, UniformShift, Verdict,
+    Advice, BaseStamp, Design, Finding, Headline, Judgement, LevelChange, NextLook, PinDifference,
+    UniformShift, Verdict,
 };
 
 use super::build::Sides;
@@ -45,6 +46,12 @@ pub struct ReportFile {
     /// All latencies and rates moved alike, and by how much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift: Option<UniformShift>,
+    /// What a stored baseline was read from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<BaseStamp>,
+    /// Gated cells whose level changed within the stored baseline, before the candidate came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<LevelChange>,
     /// Why figures moved, as far as anything tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnoses: Vec<Diagnosis>,
@@ -107,6 +114,8 @@ impl ReportFile {
             proof: judgement.proof,
             noise_ratio: judgement.noise_ratio,
             shift: judgement.shift,
+            base: judgement.base.clone(),
+            levels: judgement.levels.clone(),
             diagnoses: judgement.diagnoses.clone(),
             baseline: ids(sides.baseline),
             candidate: ids(sides.candidate),
@@ -129,6 +138,8 @@ impl ReportFile {
             proof: self.proof,
             noise_ratio: self.noise_ratio,
             shift: self.shift,
+            base: self.base,
+            levels: self.levels,
             diagnoses: self.diagnoses,
             pins: self.pins,
             findings: self.findings,

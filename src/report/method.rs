@@ -6,11 +6,11 @@ use crate::compare::Alike;
 use crate::stats::moderated::Evidence as Proof;
 use crate::summary::{Run, Side};
 use crate::unit::scale;
-use crate::verdict::{CellState, Finding, Judgement};
+use crate::verdict::{BaseStamp, CellState, Finding, Judgement};
 
 use super::build::Sides;
 use super::span::Text;
-use super::{network, words};
+use super::{network, source, words};
 
 /// One line each.
 pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
@@ -57,6 +57,9 @@ pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
                 .quoted(&run.client.version),
         );
     }
+    let said = judgement.base.iter().flat_map(BaseStamp::says);
+    out.extend(said.map(|line| Text::of("Base: ").prose(&line)));
+    out.extend(source::sides(sides.baseline, sides.candidate));
     out.extend(used(sides));
     out.extend(network::sides(sides.baseline, sides.candidate));
     for (side, runs) in [

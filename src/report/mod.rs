@@ -29,10 +29,12 @@ mod model;
 mod network;
 mod outcomes;
 mod parts;
+mod past;
 mod reasons;
 mod remarks;
 pub mod run;
 mod setup;
+mod source;
 mod span;
 mod tenants;
 #[cfg(test)]

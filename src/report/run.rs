@@ -10,7 +10,7 @@ use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
 use super::{
     cache, client, cold_start, conditions, engines, gpus, network, outcomes, remarks, setup,
-    tenants, words,
+    source, tenants, words,
 };
 
 /// Latency metrics that a report of one run shows, where they were measured.
@@ -116,6 +116,7 @@ fn facts(run: &Run) -> Vec<Text> {
             .words(", definitions ")
             .quoted(&run.definition),
     ];
+    facts.extend(run.source.as_ref().map(source::line));
     facts.extend(run.cold_start.as_ref().map(cold_start::line));
     facts.extend(run.network.map(network::line));
     facts

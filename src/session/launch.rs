@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
 use super::guard::{ENDED, FAILED, kill_group};
 use super::idle::wait_for_idle;
@@ -49,6 +50,8 @@ enum Fate {
     Runs,
     NotStarted(String),
     Ended(String),
+    /// Somebody killed the guard, and so the engine was ended too.
+    Unguarded,
 }
 
 /// An engine that runs; it ends with this value.
@@ -61,6 +64,8 @@ pub(super) struct Launched {
     /// While this is open the engine lives.
     lifeline: Option<ChildStdin>,
     fate: watch::Receiver<Fate>,
+    /// What listens to the guard.
+    following: JoinHandle<()>,
     began: Instant,
     /// What else used the machine before it.
     busy: Vec<String>,
@@ -144,7 +149,7 @@ impl Launched {
         let lifeline = guard.stdin.take();
         let said = guard.stdout.take().expect("stdout is piped");
         let (tell, fate) = watch::channel(Fate::Runs);
-        tokio::spawn(follow(said, tell));
+        let following = tokio::spawn(follow(said, tell, guard.id()));
         Ok(Self {
             launch: launch.clone(),
             probe,
@@ -152,6 +157,7 @@ impl Launched {
             guard,
             lifeline,
             fate,
+            following,
             began,
             busy: Vec::new(),
             cold_start: None,
@@ -187,7 +193,9 @@ impl Launched {
                     });
                 }
                 Ok(Fate::Ended(how)) => format!("ended ({how}) before it was ready"),
-                Ok(Fate::Runs) | Err(_) => "lost its guard before it was ready".to_owned(),
+                Ok(Fate::Runs | Fate::Unguarded) | Err(_) => {
+                    "lost its guard, which somebody killed, before it was ready".to_owned()
+                }
             },
         };
         Err(TargetError::NotReady {
@@ -258,6 +266,9 @@ impl Launched {
             Fate::NotStarted(how) | Fate::Ended(how) => {
                 format!("the launched engine ended ({how})")
             }
+            Fate::Unguarded => "the launched engine was ended, for somebody killed the process \
+                 of infergate that guards it"
+                .to_owned(),
         };
         let tail = self.tail().await;
         let said = if tail.is_empty() {
@@ -292,6 +303,8 @@ impl Launched {
 
     /// Ends the engine with all that it started, and waits until nothing listens in its place.
     pub(super) async fn stop(mut self) {
+        // From here on the guard's end is what is wanted.
+        self.following.abort();
         self.lifeline = None;
         let patience = self.launch.patience() + LEEWAY;
         if tokio::time::timeout(patience, self.guard.wait())
@@ -324,18 +337,32 @@ fn now() -> Instant {
 
 impl Drop for Launched {
     fn drop(&mut self) {
+        self.following.abort();
         self.kill();
     }
 }
 
-/// Follows what the guard says; the end of its words is the end of what it guards.
-async fn follow(said: ChildStdout, tell: watch::Sender<Fate>) {
+/// Follows what the guard says. It stays for as long as it is wanted, so if its words end before that,
+/// somebody killed it, and what it guarded goes with it: nothing would end that later.
+async fn follow(said: ChildStdout, tell: watch::Sender<Fate>, guard: Option<u32>) {
     let mut lines = BufReader::new(said).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         if let Some(why) = line.strip_prefix(FAILED) {
             tell.send_replace(Fate::NotStarted(why.to_owned()));
+            return;
         } else if let Some(how) = line.strip_prefix(ENDED) {
             tell.send_replace(Fate::Ended(how.to_owned()));
         }
+    }
+    tell.send_if_modified(|fate| {
+        let unguarded = *fate == Fate::Runs;
+        if unguarded {
+            *fate = Fate::Unguarded;
+        }
+        unguarded
+    });
+    // Nobody has waited for it yet, so its number is still its own.
+    if let Some(leader) = guard {
+        kill_group(leader);
     }
 }

@@ -18,7 +18,9 @@ use crate::provenance::Pins;
 use crate::quality::Score;
 use crate::sample::Examiner;
 use crate::spec::{Answers, Spec};
-use crate::summary::{ClientStamp, Network, RUN_FORMAT, Run, RunEnd, ShardStamp, Side, SpecStamp};
+use crate::summary::{
+    ClientStamp, Network, RUN_FORMAT, Run, RunEnd, ShardStamp, Side, SourceStamp, SpecStamp,
+};
 use crate::unit::Nanos;
 
 /// What tells a run from every other.
@@ -67,6 +69,7 @@ pub struct Sitting {
     seen: BTreeMap<String, Observed>,
     pub(super) shard: Option<Part>,
     scores: Scores,
+    source: Option<SourceStamp>,
 }
 
 /// What other tools measured of each side, by the names that cells have for it.
@@ -105,6 +108,7 @@ impl Sitting {
             seen: BTreeMap::new(),
             shard: None,
             scores: Scores::default(),
+            source: None,
         }
     }
 
@@ -116,6 +120,11 @@ impl Sitting {
     /// Gives its runs these scores, each side its own.
     pub fn score(&mut self, scores: Scores) {
         self.scores = scores;
+    }
+
+    /// Gives its runs this state of the repository that the spec lies in.
+    pub fn stamp(&mut self, source: Option<SourceStamp>) {
+        self.source = source;
     }
 
     /// Writes prompts by this calibration, that of the baseline's runs, so that both sides get the
@@ -303,6 +312,7 @@ impl Sitting {
                 schemas: self.spec.schema_stamps(),
                 cache: self.plan.cache(),
             },
+            source: self.source.clone(),
             trace_digest: self.plan.trace_digest(),
             salt: salt.as_str().to_owned(),
             prompt_calibration: calibration,

@@ -186,6 +186,7 @@ fn blank(spec: &Spec, plan: &Plan) -> Run {
             schemas: Vec::new(),
             cache: plan.cache(),
         },
+        source: None,
         trace_digest: plan.trace_digest(),
         salt: String::new(),
         prompt_calibration: PromptCalibration::ASSUMED,

@@ -14,6 +14,7 @@ use super::network::Network;
 use super::prefix_cache::PrefixCache;
 use super::settling::Settling;
 use super::shard::{MergedShard, ShardStamp};
+use super::source::SourceStamp;
 use super::tenants::Tenants;
 use super::totals::{Rates, TokenTotals};
 use crate::ident::Digest;
@@ -53,6 +54,9 @@ pub struct Run {
     pub end: RunEnd,
     /// The spec it executed.
     pub spec: SpecStamp,
+    /// The state of the spec's repository; `None` outside of one, and in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceStamp>,
     /// Digest of lengths, instants and groups; equal for every run of a comparison.
     pub trace_digest: Digest,
     /// First tokens of every prompt or shared prefix, distinct per run.

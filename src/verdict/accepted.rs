@@ -1,6 +1,8 @@
 //! Cells that may be worse for a while, as a reviewed file says: excused up to the accepted value and
 //! the cell's own tolerance, and no further.
 
+use serde::{Deserialize, Serialize};
+
 use super::finding::reading;
 use super::informational::default_limit;
 use super::model::{CellState, Finding, Judgement, Reason};
@@ -10,7 +12,7 @@ use crate::metric::Cell;
 use crate::spec::{Gate, Limit};
 
 /// A cell whose new level was accepted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Excuse {
     /// The cell.
     pub cell: Cell,

@@ -315,7 +315,12 @@ fn regression_reason(hypothesis: &Hypothesis<'_>, result: &Result) -> Option<Rea
 /// The change as people read it: up is up, whether that is worse or not.
 pub(super) fn change_of(hypothesis: &Hypothesis<'_>, looked: &Looked) -> Change {
     let interval = looked.look.interval(0.95);
-    let (estimate, ends) = (looked.look.estimate, [interval.lower, interval.upper]);
+    let ends = [interval.lower, interval.upper];
+    change_between(hypothesis, looked.look.estimate, ends)
+}
+
+/// The same of an estimate and its interval on the scale of the test.
+pub(super) fn change_between(hypothesis: &Hypothesis<'_>, estimate: f64, ends: [f64; 2]) -> Change {
     let direction = hypothesis.cell.cell.metric.metric().direction();
     if hypothesis.is_log() {
         // Finite, so that it survives JSON.

@@ -6,6 +6,7 @@
 //! so; the same files give the identical judgement offline, years later.
 
 mod accepted;
+mod base;
 mod complaint;
 mod drift;
 pub mod empirical;
@@ -17,6 +18,7 @@ mod hypothesis;
 mod informational;
 mod model;
 mod outcome;
+mod past;
 pub mod power;
 mod preset;
 mod procedure;
@@ -28,6 +30,7 @@ mod tests;
 
 pub use crate::compare::PinDifference;
 pub use accepted::{Excuse, judge_accepting};
+pub use base::{BaseStamp, Nearest};
 pub use drift::{Release, judge_drift};
 pub use explain::explain;
 pub use explanation::{Decided, Explanation, LookAhead, LookTaken, NoiseOfRun, Repeat, Tail};
@@ -36,6 +39,8 @@ pub use model::{
     Advice, CellState, Change, Design, Evidence, Finding, Headline, Judgement, NextLook, Reading,
     Reason, UniformShift, Verdict,
 };
+
+pub use past::LevelChange;
 
 use crate::compare::{Arrangement, Comparison};
 use crate::spec::{Gate, Repeats};
@@ -70,6 +75,7 @@ fn judge_as(
     let next = next(&procedure);
     let mut judgement = outcome::judgement(&context, gate, findings, next, &procedure.screened);
     judgement.caveats.extend(procedure.level_caveats());
+    judgement.levels = past::changes(&procedure);
     judgement
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::base::BaseStamp;
+use super::past::LevelChange;
 use crate::compare::{Alike, PinDifference};
 use crate::diagnosis::Diagnosis;
 use crate::exit::Exit;
@@ -374,6 +376,10 @@ pub struct Judgement {
     pub noise_ratio: Option<f64>,
     /// All latencies and rates moved alike, and by how much.
     pub shift: Option<UniformShift>,
+    /// What a stored baseline was read from; `None` where nobody says.
+    pub base: Option<BaseStamp>,
+    /// Gated cells whose level changed within the stored baseline, before the candidate came.
+    pub levels: Vec<LevelChange>,
     /// Why figures moved, as far as anything tells.
     pub diagnoses: Vec<Diagnosis>,
     /// Pins that differ.

@@ -33,6 +33,8 @@ pub(super) fn judgement(
         proof: gate.evidence,
         noise_ratio: context.replay.variance_ratio.map(f64::sqrt),
         shift: uniform_shift(context.comparison, &findings),
+        base: None,
+        levels: Vec::new(),
         diagnoses: Vec::new(),
         pins: context.comparison.pins.clone(),
         caveats: caveats(context, screened),

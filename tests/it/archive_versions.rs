@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use infergate::archive::load_run;
-use infergate::baseline::{self, Accept, Environment, Reference, Voided};
+use infergate::baseline::{self, Accept, Environment, Reference, Shelf, Voided};
 use infergate::report::json::ReportFile;
 use serde_json::Value;
 
@@ -26,24 +26,17 @@ fn text(name: &str) -> String {
 fn an_archive_from_before_digests_loads_whole() {
     let root = fixture("before-digests");
     let name = "small".parse().unwrap();
-    let all = baseline::load_all(&root, &name).unwrap();
+    let all = baseline::load_all(&Shelf::folder(&root), &name).unwrap();
     let [baseline] = all.as_slice() else {
         panic!("one environment");
     };
     assert_eq!(baseline.sessions[0].runs.len(), 2);
+    let folder = root.join("small").join(&baseline.environment);
     let run = &baseline.sessions[0].runs[0];
     assert_eq!(run.stages[0].pooled.ended_well(), 60);
-    assert_eq!(
-        load_run(
-            &baseline
-                .folder
-                .join("runs")
-                .join(format!("{}.json", run.id))
-        )
-        .unwrap(),
-        *run
-    );
-    let environment = fs::read_to_string(baseline.folder.join("environment.json")).unwrap();
+    let path = folder.join("runs").join(format!("{}.json", run.id));
+    assert_eq!(load_run(&path).unwrap(), *run);
+    let environment = fs::read_to_string(folder.join("environment.json")).unwrap();
     let environment: Environment = serde_json::from_str(&environment).unwrap();
     assert_eq!(
         environment.folder(),

@@ -284,7 +284,7 @@ fn the_readmes_two_engines_on_one_gpu_run() {
 /// A command that measures an engine launched by a script which leaves its numbers.
 fn measuring() -> (Project, Port, Child) {
     let port = Port::reserve();
-    let script = "echo $$ > engine.pid\nENGINE & echo $! > child.pid\nwait";
+    let script = "echo $PPID > guard.pid\necho $$ > engine.pid\nENGINE & echo $! > child.pid\nwait";
     let project = scripted(&port, script, "");
     let endless = std::fs::read_to_string(project.path("spec.yaml")).unwrap();
     let endless = endless.replace("requests: 60", "duration: 10m");
@@ -299,10 +299,8 @@ fn measuring() -> (Project, Port, Child) {
     (project, port, child)
 }
 
-fn signal(name: &str, child: &Child) {
-    let sent = Command::new("kill")
-        .args([name, &child.id().to_string()])
-        .status();
+fn signal(name: &str, process: &str) {
+    let sent = Command::new("kill").args([name, process]).status();
     assert!(sent.unwrap().success());
 }
 
@@ -310,7 +308,7 @@ fn signal(name: &str, child: &Child) {
 fn no_signal_leaves_an_engine_behind() {
     for name in ["-INT", "-TERM", "-KILL"] {
         let (project, _port, child) = measuring();
-        signal(name, &child);
+        signal(name, &child.id().to_string());
         let ran = Ran::from(child.wait_with_output().unwrap());
         if name != "-KILL" {
             ran.exits(4);
@@ -318,4 +316,15 @@ fn no_signal_leaves_an_engine_behind() {
         }
         wait_for_the_end_of(&project, &["engine.pid", "child.pid"]);
     }
+}
+
+#[test]
+fn a_guard_that_is_killed_takes_the_engine_along_and_the_run_says_so() {
+    let (project, _port, child) = measuring();
+    let guard = std::fs::read_to_string(project.path("guard.pid")).unwrap();
+    signal("-KILL", guard.trim());
+    Ran::from(child.wait_with_output().unwrap()).exits(4);
+    let end = json(&project.runs()[0])["end"]["target-lost"]["error"].to_string();
+    assert!(end.contains("somebody killed the process"), "{end}");
+    wait_for_the_end_of(&project, &["engine.pid", "child.pid"]);
 }

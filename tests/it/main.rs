@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "tests: a panic is the failure")]
 
 mod ab;
+mod archive_faults;
+mod archive_size;
 mod archive_versions;
 mod baseline;
 mod budget;

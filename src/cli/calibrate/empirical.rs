@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::{NoiseArgs, no_archive};
+use crate::baseline::Shelf;
 use crate::cli::archived::{Kept, kept, plural};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -33,7 +34,7 @@ pub(super) fn run(
     context: &mut Context,
 ) -> Result<Exit, Failure> {
     let undecided = |text: String| Failure::new(Exit::Undecided, text);
-    let kept = kept(&args.baselines, spec, plan)?;
+    let kept = kept(&Shelf::folder(&args.baselines), spec, plan)?;
     if kept.is_empty() {
         return Err(undecided(no_archive(args, spec)));
     }

@@ -15,6 +15,7 @@ use super::interrupt::Interrupt;
 use super::lock::LockArgs;
 use super::sitting::OutArgs;
 use super::source::{SelectArgs, load_spec};
+use crate::baseline::Shelf;
 use crate::exit::Exit;
 use crate::plan::Plan;
 
@@ -114,10 +115,10 @@ pub(super) async fn run(
     }
     if !noise.from_archive {
         let pins = noise::take(noise, &spec, context, interrupt).await?;
-        let kept = outcome::of_target(&noise.baselines, &spec, &plan, &pins)?;
+        let kept = outcome::of_target(&Shelf::folder(&noise.baselines), &spec, &plan, &pins)?;
         return outcome::print(&spec, &[kept], args.json, context);
     }
-    let kept = super::archived::kept(&noise.baselines, &spec, &plan)?;
+    let kept = super::archived::kept(&Shelf::folder(&noise.baselines), &spec, &plan)?;
     if kept.is_empty() {
         return Err(Failure::new(Exit::Undecided, no_archive(noise, &spec)));
     }

@@ -1,10 +1,10 @@
 //! What the noise lets the gate tell, and what that costs.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use serde::Serialize;
 
+use crate::baseline::Shelf;
 use crate::cli::archived::{Archived, Kept};
 use crate::cli::baseline::stored_runs;
 use crate::cli::context::Context;
@@ -44,7 +44,7 @@ struct Cost {
 
 /// What is kept of this target.
 pub(super) fn of_target(
-    root: &Path,
+    root: &Shelf,
     spec: &Spec,
     plan: &Plan,
     pins: &Pins,

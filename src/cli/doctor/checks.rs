@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
 
+use crate::baseline::Shelf;
 use crate::checkup::{self, Actions, Disk, Finding, Sessions, Topic};
 use crate::cli::archived::{Archived, Kept, kept};
 use crate::cli::check::tolerances;
@@ -25,7 +26,7 @@ pub(super) fn archive(
     baselines: &Path,
     context: &Context,
 ) -> Result<Vec<Finding>, Failure> {
-    let kept = kept(baselines, spec, plan)?;
+    let kept = kept(&Shelf::folder(baselines), spec, plan)?;
     let sessions: Vec<Sessions> = kept.iter().map(|kept| sessions(kept, context)).collect();
     let mut found = checkup::archive(&sessions);
     let archived = Archived::in_each(&kept, spec);

@@ -20,6 +20,7 @@ mod test;
 
 pub(super) use collapse::Collapse;
 pub(super) use gain::{Gain, Gained};
+use level::Level;
 pub(super) use look::Looked;
 use test::test_of;
 pub(super) use test::{PointsTolerance, Test};
@@ -39,8 +40,8 @@ pub(super) struct Hypothesis<'a> {
     candidate: Vec<&'a Measure>,
     /// `None` where there is no archive and noise is assumed.
     noise: Option<Noise>,
-    /// Index of the first stored session since the last change of the baseline's level.
-    level_since: usize,
+    /// The newest change of the stored baseline's level.
+    level: Option<Level>,
     /// What widens its tolerance.
     trade: Option<Box<Gain<'a>>>,
 }
@@ -69,13 +70,13 @@ impl<'a> Hypothesis<'a> {
             baseline,
             candidate: pick(&cell.candidate),
             noise: None,
-            level_since: 0,
+            level: None,
             trade: None,
         };
         let floor = if hypothesis.is_log() { LOG_FLOOR } else { 0.0 };
         hypothesis.noise = Noise::from_sessions(&hypothesis.values(&cell.noise), floor);
         if arrangement == Arrangement::Stored {
-            hypothesis.level_since = hypothesis.last_change();
+            hypothesis.level = hypothesis.last_change();
         }
         hypothesis
     }
@@ -258,7 +259,7 @@ impl<'a> Hypothesis<'a> {
         };
         let stored = StoredBaseline::from_sessions(
             &self.values(&self.cell.sessions),
-            self.level_since,
+            self.level_since(),
             floor,
         )?;
         let stored = stored.with_noise(self.noise.map(at_least));

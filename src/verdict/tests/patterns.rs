@@ -140,6 +140,32 @@ fn after_a_change_of_level_only_later_sessions_are_the_baseline() {
         "{:?}",
         firm.caveats
     );
+    // It is said where the change happened, how large it was, and that it is not the candidate's.
+    let level = firm
+        .levels
+        .iter()
+        .find(|level| level.cell.to_string().ends_with("/ttft.p95"))
+        .unwrap();
+    assert!(level.worse);
+    assert_eq!(
+        (level.last.session.as_str(), level.first.session.as_str()),
+        ("s9", "s10")
+    );
+    assert_eq!(level.since, 6);
+    let Change::Ratio {
+        estimate,
+        low,
+        high,
+    } = level.change
+    else {
+        panic!("a ratio");
+    };
+    assert!(
+        low < estimate && estimate < high && high - low < 0.02,
+        "{level:?}"
+    );
+    assert!((estimate - 0.12_f64.exp_m1()).abs() < 0.005, "{level:?}");
+    assert_eq!(judged(0, 0.0).levels, []);
     let young = judged(4, 0.12);
     assert_eq!(young.exit, Exit::Undecided);
     assert!(matches!(

@@ -1,0 +1,21 @@
+//! What is asked of the `git` program: which commit this is, what lies in a tree, who came before whom.
+//!
+//! Every call is `git` with a list of arguments, never a shell's line, in one repository, with its own
+//! language and without prompts, hooks or variables that would lead it elsewhere.
+
+mod call;
+mod commit;
+mod error;
+mod log;
+mod repository;
+#[cfg(test)]
+pub(crate) mod scratch;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+pub use commit::{Commit, NotACommit};
+pub use error::GitError;
+pub use log::LogEntry;
+pub use repository::Repository;
+pub use tree::TreeEntry;

@@ -1,0 +1,122 @@
+//! Which state of a repository runs were taken from.
+
+use crate::summary::{Run, Side, SourceStamp};
+use crate::unit::scale;
+
+use super::span::Text;
+
+/// Commits that a line names before it counts the rest.
+const NAMED: usize = 6;
+
+/// Of one run: `Source: commit 0123456789ab with local changes, branch main, pull request 41`.
+pub(super) fn line(source: &SourceStamp) -> Text {
+    let mut text = Text::of("Source: ").then(commit(source));
+    if let Some(head) = &source.head {
+        text = text.words(", a trial merge of ").quoted(head.short());
+    }
+    if let Some(branch) = &source.branch {
+        text = text.words(", branch ").quoted(branch);
+    }
+    if let Some(number) = source.pull_request {
+        text = text.words(", pull request ").figure(number.to_string());
+    }
+    match &source.event {
+        Some(event) => text.words(", event ").quoted(event),
+        None => text,
+    }
+}
+
+/// Of both sides of a comparison, each commit once, the latest run's first.
+pub(super) fn sides(baseline: &[Run], candidate: &[Run]) -> Vec<Text> {
+    [(Side::Baseline, baseline), (Side::Candidate, candidate)]
+        .into_iter()
+        .filter_map(|(side, runs)| {
+            let mut commits: Vec<Text> = Vec::new();
+            for source in runs.iter().rev().filter_map(|run| run.source.as_ref()) {
+                let text = commit(source);
+                if !commits.contains(&text) {
+                    commits.push(text);
+                }
+            }
+            let more = commits.len().saturating_sub(NAMED);
+            commits.truncate(NAMED);
+            let label = Text::of(match side {
+                Side::Baseline => "Baseline's source: ",
+                Side::Candidate => "Candidate's source: ",
+            });
+            let named = Text::join(commits.clone(), ", ");
+            let text = label.then(named);
+            (!commits.is_empty()).then(|| {
+                if more == 0 {
+                    text
+                } else {
+                    text.words(" and ")
+                        .figure(scale::count(more as u64))
+                        .words(" more")
+                }
+            })
+        })
+        .collect()
+}
+
+fn commit(source: &SourceStamp) -> Text {
+    let text = Text::of("commit ").quoted(source.commit.short());
+    if source.dirty {
+        text.words(" with local changes")
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::synthetic;
+
+    fn stamp(digit: char) -> SourceStamp {
+        SourceStamp {
+            commit: digit.to_string().repeat(40).parse().unwrap(),
+            dirty: false,
+            head: None,
+            branch: None,
+            pull_request: None,
+            event: None,
+        }
+    }
+
+    #[test]
+    fn a_run_says_all_of_it_and_a_side_each_commit_once() {
+        let mut run = synthetic::run("a", 1);
+        let whole = SourceStamp {
+            dirty: true,
+            head: Some("d".repeat(40).parse().unwrap()),
+            branch: Some("faster".to_owned()),
+            pull_request: Some(41),
+            event: Some("pull_request".to_owned()),
+            ..stamp('c')
+        };
+        assert_eq!(
+            line(&whole).plain(),
+            "Source: commit cccccccccccc with local changes, a trial merge of dddddddddddd, branch faster, \
+             pull request 41, event pull_request"
+        );
+        run.source = Some(whole);
+        let old = synthetic::run("b", 2);
+        let of = |digit| {
+            let mut run = synthetic::run("c", 3);
+            run.source = Some(stamp(digit));
+            run
+        };
+        let baseline = ['1', '2', '2', '3', '4', '5', '6', '7', '8'].map(of);
+        let said: Vec<String> = sides(&baseline, &[run]).iter().map(Text::plain).collect();
+        assert_eq!(
+            said,
+            [
+                "Baseline's source: commit 888888888888, commit 777777777777, commit 666666666666, commit \
+                 555555555555, commit 444444444444, commit 333333333333 and 2 more",
+                "Candidate's source: commit cccccccccccc with local changes",
+            ]
+        );
+        assert_eq!(sides(&[old], &[]), []);
+    }
+}
