@@ -88,6 +88,15 @@ pub enum ArchiveError {
         /// Records written.
         written: u64,
     },
+    /// Another process writes for longer than any should.
+    #[error(
+        "cannot write: another process has held `{}` for a minute; end it, or wait for it and try again",
+        path.display()
+    )]
+    Busy {
+        /// The file that is locked.
+        path: PathBuf,
+    },
     /// A folder without one run.
     #[error("no run files (`*.json` of format `{RUN_FORMAT}`) in `{}` or its folder `runs`; name a run file or the folder of one session", path.display())]
     NoRuns {

@@ -10,13 +10,13 @@ use super::anchor::Anchor;
 use super::environment::Environment;
 use super::epoch::Epoch;
 use super::seal::seal;
+use super::sessions::{Baseline, PinnedRelease, Session};
 use super::shelf::Shelf;
-use super::standing::{Standing, standing};
+use super::standing::standing;
 use super::void::Void;
-use crate::archive::{ArchiveError, parse_run};
+use crate::archive::{ArchiveError, json_text, parse_run};
 use crate::git::GitError;
 use crate::ident::{Digest, Name};
-use crate::summary::Run;
 
 /// Format tag of `reference.json`.
 pub const REFERENCE_FORMAT: &str = "infergate.reference/1";
@@ -84,54 +84,6 @@ pub struct ReferenceSession {
     pub reason: String,
 }
 
-/// A kept session with its runs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Session {
-    /// Its id.
-    pub id: String,
-    /// Its runs, at least one.
-    pub runs: Vec<Run>,
-}
-
-/// A session that is pinned as a release.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PinnedRelease {
-    /// What it is called.
-    pub label: Name,
-    /// The session.
-    pub session: Session,
-}
-
-/// The sessions of one spec in one environment, without what is void.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Baseline {
-    /// Where they lie, for people: `baselines/demo/cpu-vllm-1f3a9c0e`.
-    pub place: String,
-    /// The environment's folder, without its path.
-    pub environment: String,
-    /// Those that a candidate is compared with, in the order of their promotion: of the level that counts.
-    pub sessions: Vec<Session>,
-    /// Those of other levels, and of one that is accepted and too young: they show the noise.
-    pub others: Vec<Session>,
-    /// Those that show the noise alone.
-    pub noise: Vec<Session>,
-    /// The release that was pinned last.
-    pub release: Option<PinnedRelease>,
-    /// What was accepted here.
-    pub accepts: Vec<Standing>,
-}
-
-impl Baseline {
-    /// Leaves out the sessions of which some run is not so.
-    pub fn retain(&mut self, is_so: impl Fn(&Run) -> bool) {
-        let keeps = |session: &Session| session.runs.iter().all(&is_so);
-        for sessions in [&mut self.sessions, &mut self.others, &mut self.noise] {
-            sessions.retain(keeps);
-        }
-        self.release.take_if(|release| !keeps(&release.session));
-    }
-}
-
 /// Why there is no baseline to read.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
@@ -184,6 +136,17 @@ pub enum BaselineError {
         path: PathBuf,
         /// Why.
         source: Box<AcceptError>,
+    },
+    /// The remote that has the archive can't be reached, and nothing of it was fetched before.
+    #[error(
+        "{place} cannot be reached, and nothing of it was fetched before: {why}; \
+         see that the remote is there and that this machine may read it"
+    )]
+    Unreachable {
+        /// Which branch, in words.
+        place: String,
+        /// In git's words.
+        why: String,
     },
     /// A file could not be read.
     #[error(transparent)]
@@ -311,6 +274,15 @@ pub(super) fn read_reference(
         }
         reference => Ok(reference),
     }
+}
+
+/// The text of a reference, to be kept at a path.
+pub(super) fn reference_text(
+    shelf: &Shelf,
+    path: &str,
+    reference: &Reference,
+) -> Result<String, BaselineError> {
+    Ok(json_text(&shelf.path_of(path), reference)?)
 }
 
 fn read_json<T: for<'de> Deserialize<'de>>(

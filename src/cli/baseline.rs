@@ -1,6 +1,11 @@
 //! `infergate baseline`: promote a session, list and show what stands; and what other commands
 //! read from baselines.
 
+mod accept;
+mod author;
+mod mark;
+mod policy;
+mod prune;
 mod verify;
 
 use std::fmt::Write as _;
@@ -8,11 +13,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::archive::{ArchiveArgs, nothing_lost};
 use super::context::Context;
 use super::failure::Failure;
 use super::source::embedded_spec;
 use crate::archive::load_runs;
-use crate::baseline::{self, Baseline, Environment, MeasuredSession, Session, Shelf, Stored};
+use crate::baseline::{
+    self, Baseline, Environment, Keeper, MeasuredSession, Session, Shelf, Stored,
+};
 use crate::exit::Exit;
 use crate::layers::layer;
 use crate::provenance::Pins;
@@ -25,13 +33,18 @@ pub(super) enum BaselineCommand {
     Promote(PromoteArgs),
     List(ListArgs),
     Show(ShowArgs),
+    Accept(accept::AcceptArgs),
+    Void(mark::VoidArgs),
+    Pin(mark::PinArgs),
+    Prune(prune::PruneArgs),
     Verify(verify::VerifyArgs),
 }
 
 /// Make a session the baseline
 ///
 /// Copies the runs of one session (two at least) below the baselines folder, where `gate` finds
-/// them by spec and environment. Commit the folder: git is the archive.
+/// them by spec and environment. Commit the folder: git is the archive. Where the spec's `archive` names
+/// a branch, they are committed there, and neither the working tree nor its index is touched.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -49,9 +62,13 @@ pub(super) struct PromoteArgs {
     #[arg(long, value_enum, default_value = "baseline")]
     side: SideWord,
 
-    /// Folder of promoted baselines
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    /// Also in a job of a branch that is neither protected nor the default one; never in one of a pull
+    /// request
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    archive: ArchiveArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,9 +86,8 @@ Examples:
   infergate baseline list
   infergate baseline list --json | jq '.[].reference.sessions | length'")]
 pub(super) struct ListArgs {
-    /// Folder of promoted baselines
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 
     /// Print JSON on standard output
     #[arg(long)]
@@ -96,11 +112,16 @@ pub(super) fn run(command: BaselineCommand, context: &mut Context) -> Result<Exi
         BaselineCommand::Promote(args) => promote(&args, context),
         BaselineCommand::List(args) => list(&args, None, context),
         BaselineCommand::Show(args) => list(&args.list, Some(&args.name), context),
+        BaselineCommand::Accept(args) => accept::run(&args, context),
+        BaselineCommand::Void(args) => mark::void(&args, context),
+        BaselineCommand::Pin(args) => mark::pin(&args, context),
+        BaselineCommand::Prune(args) => prune::run(&args, context),
         BaselineCommand::Verify(args) => verify::run(&args, context),
     }
 }
 
 fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
+    policy::allow_change("promote", args.force, context)?;
     let wanted = match args.side {
         SideWord::Baseline => Side::Baseline,
         SideWord::Candidate => Side::Candidate,
@@ -118,20 +139,20 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
         // Of two layers the one that gates is the baseline.
         runs.retain(|run| layer(run) == Some(spec.target.layer));
     }
-    let promoted = baseline::promote(
-        &args.baselines,
-        MeasuredSession {
-            runs: &runs,
-            is_gated: &|stage| spec.gate.repeats_stage(stage),
-            under_test: &spec.under_test,
-            now: &context.now(),
-        },
-        &args.reason,
-    )?;
+    let keeper = args.archive.keeper(Some(&spec))?;
+    let session = MeasuredSession {
+        runs: &runs,
+        is_gated: &|stage| spec.gate.repeats_stage(stage),
+        under_test: &spec.under_test,
+        now: &context.now(),
+    };
+    let promoted = keeper
+        .keep(|shelf| baseline::promote(shelf, session, &args.reason))
+        .map_err(|error| nothing_lost(error, &args.session))?;
     context.note(&format!(
         "promoted {} runs into `{}`; {} session{} there now",
         runs.len(),
-        promoted.folder.display(),
+        keeper.describe(&promoted.folder),
         promoted.sessions,
         if promoted.sessions == 1 {
             " stands"
@@ -139,12 +160,15 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
             "s stand"
         },
     ));
-    context.note("commit that folder, so that other machines and CI find it");
+    if matches!(keeper, Keeper::Folder(_)) {
+        context.note("commit that folder, so that other machines and CI find it");
+    }
     Ok(Exit::Pass)
 }
 
 fn list(args: &ListArgs, name: Option<&str>, context: &mut Context) -> Result<Exit, Failure> {
-    let mut stored = baseline::list(&Shelf::folder(&args.baselines))?;
+    let shelf = args.archive.open(None, context)?;
+    let mut stored = baseline::list(&shelf)?;
     stored.retain(|stored| name.is_none_or(|name| name == stored.name));
     if args.json {
         let text = serde_json::to_string_pretty(&stored).map_err(|error| {
@@ -159,9 +183,8 @@ fn list(args: &ListArgs, name: Option<&str>, context: &mut Context) -> Result<Ex
     if stored.is_empty() {
         let whose = name.map_or_else(String::new, |name| format!(" of `{name}`"));
         return Err(Failure::usage(format!(
-            "no baselines{whose} in `{}`; promote a session first: \
-             `infergate baseline promote SESSION --reason TEXT`",
-            args.baselines.display()
+            "no baselines{whose} in {shelf}; promote a session first: \
+             `infergate baseline promote SESSION --reason TEXT`"
         )));
     }
     let text: String = stored

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ab::{AbRequest, SideArgs, interleave};
+use super::archive::ArchiveArgs;
 use super::baseline::{runs_of, stored_runs};
 use super::budget::{Ledger, stopped};
 use super::context::Context;
@@ -17,7 +18,7 @@ use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use super::standing::Standing;
-use crate::baseline::{Day, Shelf};
+use crate::baseline::Day;
 use crate::exit::Exit;
 use crate::session::Station;
 use crate::spec::{Policy, Spec};
@@ -29,7 +30,8 @@ const LEAST_SESSIONS: usize = 3;
 
 /// Measure a candidate and pass or fail it
 ///
-/// Compares runs of the spec's target with the sessions under `baselines/<name>/`, at 1, 3 and 5
+/// Compares runs of the spec's target with the sessions that were promoted (under `baselines/<name>/`, or on
+/// the branch that the spec's `archive` names), at 1, 3 and 5
 /// candidate runs: one run can pass, it takes three to fail. Stored sessions gate from three on
 /// (with fewer than five the verdict is advisory). With a second live target, or a `baseline` in the
 /// spec, it falls to `ab`, which needs no history.
@@ -46,9 +48,8 @@ pub(super) struct GateArgs {
     /// The spec, or a folder with `spec.yaml` in it
     spec: PathBuf,
 
-    /// Folder of promoted baselines
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 
     #[command(flatten)]
     sides: SideArgs,
@@ -80,7 +81,7 @@ pub(super) async fn run(
             spec: &spec,
             path: &args.spec,
             sides: &args.sides,
-            baselines: Some(&args.baselines),
+            archive: Some(&args.archive),
             lock: &args.lock,
             json: args.json,
         };
@@ -105,9 +106,10 @@ async fn against_stored(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
+    let shelf = args.archive.open(Some(spec), context)?;
     let target = station.up(interrupt.stop()).await?;
     let pins = sitting.observe(target, interrupt).await?;
-    let mut baseline = match stored_runs(&Shelf::folder(&args.baselines), spec, &pins) {
+    let mut baseline = match stored_runs(&shelf, spec, &pins) {
         Ok(baseline) => baseline,
         Err(failure) if failure.exit == Exit::Undecided => {
             return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);

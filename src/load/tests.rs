@@ -189,6 +189,7 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
         },
         timeouts,
         imports: Vec::new(),
+        archive: None,
         keep_text: crate::spec::KeepText::None,
         text: String::new(),
         limits: None,

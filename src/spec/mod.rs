@@ -6,6 +6,7 @@
 //! three mistakes has to show three. Reading by hand also knows the parts of the language that a
 //! later version adds, and refuses them by name.
 
+mod archive;
 mod budget;
 mod cache;
 mod class;
@@ -42,6 +43,7 @@ mod tests;
 
 use crate::diag::{Diagnostic, Source};
 
+pub use archive::{Archive, ArchivePlace, BranchName};
 pub use budget::{Budget, Cost, Money, Outlay};
 pub use cache::CacheRegime;
 pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Turns};

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::archive::Archive;
 use super::budget::{Budget, Cost};
 use super::cache::CacheRegime;
 use super::class::Class;
@@ -57,6 +58,8 @@ pub struct Spec {
     pub cost: Option<Cost>,
     /// Scores that other tools measured.
     pub imports: Vec<Import>,
+    /// Where promoted sessions are kept, where the spec says.
+    pub archive: Option<Archive>,
     /// What is kept of prompts and answers.
     pub keep_text: KeepText,
     /// The text as read, for provenance; variables are not expanded in it.

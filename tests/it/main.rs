@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "tests: a panic is the failure")]
 
 mod ab;
+mod archive_branch;
 mod archive_faults;
 mod archive_size;
+mod archive_verbs;
 mod archive_versions;
 mod baseline;
 mod budget;

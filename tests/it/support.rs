@@ -125,6 +125,10 @@ impl Project {
             // Tests run side by side, each on a machine of its own as far as locks go.
             .env("INFERGATE_LOCKS", self.path("locks"))
             .env_remove("TARGET_URL");
+        // What a job of CI may do to an archive is tested where it is said to be one.
+        for variable in ["CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE"] {
+            command.env_remove(variable);
+        }
         command
     }
 

@@ -1,11 +1,11 @@
 //! `infergate baseline verify`: can the archive be relied on?
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::baseline::{self, Day, Gravity, Shelf, Verification};
+use crate::baseline::{self, Day, Gravity, Verification};
+use crate::cli::archive::ArchiveArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::exit::Exit;
@@ -26,13 +26,12 @@ pub(in crate::cli) struct VerifyArgs {
     #[arg(long)]
     json: bool,
 
-    /// Folder of promoted baselines
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 }
 
 pub(super) fn run(args: &VerifyArgs, context: &mut Context) -> Result<Exit, Failure> {
-    let shelf = Shelf::folder(&args.baselines);
+    let shelf = args.archive.open(None, context)?;
     let today = Day::of(&context.now())
         .ok_or_else(|| Failure::new(Exit::Invalid, "the clock of this machine says no day"))?;
     let found = baseline::verify(&shelf, &today)?;
