@@ -8,7 +8,7 @@ use clap::Args;
 use super::ab::{AbRequest, SideArgs, interleave};
 use super::archive::ArchiveArgs;
 use super::baseline::{runs_of, stored_runs};
-use super::budget::{Ledger, stopped};
+use super::budget::{Ledger, keep_stop, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
@@ -170,6 +170,7 @@ async fn against_stored(
     let mut ledger = Ledger::open(spec, sitting.plan(), [], context);
     let judgement = loop {
         if let Some(why) = ledger.stops(1, context) {
+            keep_stop(sitting.folder(), &why, evidence.candidate.len())?;
             break stopped(evidence.judge(spec), why, context);
         }
         let number = evidence.candidate.len();

@@ -185,6 +185,7 @@ fn blank(spec: &Spec, plan: &Plan) -> Run {
             rows: spec.row_stamps(),
             schemas: Vec::new(),
             cache: plan.cache(),
+            cost: spec.cost.clone(),
         },
         source: None,
         trace_digest: plan.trace_digest(),

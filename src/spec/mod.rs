@@ -21,6 +21,7 @@ mod keep_text;
 mod launch;
 mod limit;
 mod lower;
+mod metrics;
 mod model;
 mod node;
 mod place;
@@ -57,6 +58,7 @@ pub use keep_text::KeepText;
 pub use launch::{Ending, Launch, Ready, StopSignal, Word};
 pub use limit::{Limit, LimitText};
 pub use lower::base_url;
+pub use metrics::MetricsPlace;
 pub use model::{
     Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Layer, Slo, SloClause, Spec, Stage,
     StopWhen, Target, Warmup, Workload,

@@ -14,6 +14,7 @@ use super::files::SchemaStamp;
 use super::gate::Gate;
 use super::import::Import;
 use super::keep_text::KeepText;
+use super::metrics::MetricsPlace;
 use super::place::TargetPlace;
 use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
@@ -159,6 +160,8 @@ pub struct Target {
     pub layer: Layer,
     /// How it is spoken to.
     pub connection: TargetConnection,
+    /// Where the metrics of its engines are.
+    pub metrics: MetricsPlace,
 }
 
 /// Which of the OpenAI-compatible APIs is spoken.

@@ -23,7 +23,7 @@ use crate::plan::PromptCalibration;
 use crate::provenance::Pins;
 use crate::quality::{AnswerQuality, Score};
 use crate::sample::{EngineQueue, FinishReason, OutcomeKind, StopReason};
-use crate::spec::{CacheRegime, ReplayStamp, RowsStamp, SchemaStamp, SloClause};
+use crate::spec::{CacheRegime, Cost, ReplayStamp, RowsStamp, SchemaStamp, SloClause};
 
 /// Format tag of a run file: name and major version.
 pub const RUN_FORMAT: &str = "infergate.run/1";
@@ -138,7 +138,7 @@ pub enum RunEnd {
 }
 
 /// The spec of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SpecStamp {
     /// Its name.
     pub name: String,
@@ -163,6 +163,9 @@ pub struct SpecStamp {
     /// Schemas that it checks answers by and has from files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schemas: Vec<SchemaStamp>,
+    /// What its GPUs cost, where it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
 }
 
 /// Who measured.

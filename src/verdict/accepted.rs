@@ -12,7 +12,7 @@ use crate::metric::Cell;
 use crate::spec::{Gate, Limit};
 
 /// A cell whose new level was accepted.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Excuse {
     /// The cell.
     pub cell: Cell,

@@ -326,7 +326,7 @@ const FAULTS: &[Fault] = &[
         damage: |archive| {
             let path = archive.join("small/accepts/2026-11-30-a.yaml");
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, ACCEPT).unwrap();
+            fs::write(path, ACCEPT.replace("a1a2b95a", "00000000")).unwrap();
         },
         code: "dangling",
         error: true,

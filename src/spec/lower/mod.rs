@@ -18,6 +18,7 @@ mod import;
 mod launch;
 mod length;
 mod limit;
+mod metrics;
 mod pins;
 mod prompt;
 mod quality;
