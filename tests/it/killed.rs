@@ -15,9 +15,12 @@ fn launch(port: &Port, name: &str, words: &str) -> String {
 
 /// `ab` of two launches on one port: the side of this name freezes in the middle of its run.
 fn comparing(port: &Port, freezes: &str) -> Project {
-    let words = |name: &str| match name == freezes {
-        true => "--freeze-after, 30, --freeze-for, 10m",
-        false => "--seed, 0",
+    let words = |name: &str| {
+        if name == freezes {
+            "--freeze-after, 30, --freeze-for, 10m"
+        } else {
+            "--seed, 0"
+        }
     };
     let project = Project::with_spec(&format!(
         "{}baseline: {{launch: {}}}\n",
