@@ -9,7 +9,7 @@ use super::reference::{
 use super::seal::seal;
 use super::shelf::Shelf;
 use super::standing::accepts;
-use crate::archive::{ArchiveError, json_text};
+use crate::archive::{ArchiveError, json_text, run_text};
 use crate::provenance::UnderTest;
 use crate::summary::{Run, RunEnd};
 
@@ -171,7 +171,7 @@ fn enter(
     let mut change = Change::new(format!("{name}: {doing} session {id}\n\n{why}\n"));
     for run in runs {
         let path = format!("{folder}/runs/{}.json", run.id);
-        let text = json_text(&shelf.path_of(&path), run)?;
+        let text = run_text(&shelf.path_of(&path), run)?;
         reference.digests.insert(run.id.clone(), seal(&text));
         change.write(path, text);
     }

@@ -339,7 +339,8 @@ pub struct Distribution {
     pub max_s: f64,
     /// Exact quantiles, type 7.
     pub quantiles: BTreeMap<Quantile, QuantileValue>,
-    /// HDR histogram of nanoseconds, V2 deflate, base64; for TTFT, TPOT, E2E and ITL.
+    /// HDR histogram of nanoseconds, V2 deflate, base64; for TTFT, TPOT, E2E and ITL. None of a stage
+    /// whose classes have their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hdr: Option<String>,
 }
