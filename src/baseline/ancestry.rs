@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::reference::{Baseline, Session};
+use super::sessions::{Baseline, Session};
 use crate::git::{GitError, Repository};
 use crate::ident::Commit;
 use crate::verdict::{BaseStamp, Nearest};

@@ -11,6 +11,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
 use super::source::{embedded_spec, load_spec, selected};
+use super::standing::Standing;
 use crate::exit::Exit;
 use crate::spec::Spec;
 use crate::summary::{Run, Side};
@@ -121,13 +122,13 @@ fn evidence(args: &CompareArgs) -> Result<Evidence, Failure> {
             baseline: runs_at(base)?,
             candidate: runs_at(candidate)?,
             archive,
-            base: None,
+            ..Evidence::default()
         }),
         _ => Ok(Evidence {
             baseline: all(&args.base)?,
             candidate: all(&args.candidate)?,
             archive,
-            base: None,
+            ..Evidence::default()
         }),
     }
 }
@@ -146,6 +147,7 @@ pub(super) fn of_session(session: &Path) -> Result<Evidence, Failure> {
         candidate,
         archive: kept_archive(session)?,
         base: kept_stamp(session)?,
+        standing: Standing::read(session)?,
     })
 }
 

@@ -179,6 +179,7 @@ fn kept<'a>(baseline: &'a Baseline, stored: &Stored) -> Kept<'a> {
     let stands = baseline
         .sessions
         .iter()
+        .chain(&baseline.others)
         .map(|s| session(s, Standing::Stands));
     let noise = baseline.noise.iter().map(|s| session(s, Standing::Noise));
     Kept {

@@ -6,6 +6,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::sitting::CliSitting;
+use super::standing::Standing;
 use crate::archive::save_text;
 use crate::compare::{Sides, compare};
 use crate::diagnosis::diagnose;
@@ -13,7 +14,7 @@ use crate::exit::Exit;
 use crate::report;
 use crate::spec::{Layer, Spec};
 use crate::summary::{Run, Side};
-use crate::verdict::{BaseStamp, Judgement, judge};
+use crate::verdict::{BaseStamp, Judgement};
 
 /// That a spec of two layers is judged by one, and what shows both.
 fn one_layer(spec: &Spec) -> Option<String> {
@@ -40,6 +41,8 @@ pub(super) struct Evidence {
     pub(super) archive: Vec<Run>,
     /// What the baseline and the gate were read from, where that is known.
     pub(super) base: Option<BaseStamp>,
+    /// What stands beside a gate's baseline.
+    pub(super) standing: Standing,
 }
 
 impl Evidence {
@@ -69,7 +72,7 @@ impl Evidence {
     /// Judges by the gate of this spec.
     pub(super) fn judge(&self, spec: &Spec) -> Judgement {
         let comparison = compare(&self.sides(), &spec.gate, &spec.under_test);
-        let mut judgement = judge(&comparison, &spec.gate);
+        let mut judgement = self.standing.judge(&comparison, &self.candidate, spec);
         judgement.caveats.extend(one_layer(spec));
         judgement.base.clone_from(&self.base);
         judgement.diagnoses = diagnose(

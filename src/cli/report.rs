@@ -11,6 +11,7 @@ use super::failure::Failure;
 use super::judge::Evidence;
 use super::run::layers::as_json;
 use super::source::embedded_spec;
+use super::standing::Standing;
 use crate::exit::Exit;
 use crate::layers::side_by_side;
 use crate::report;
@@ -89,6 +90,7 @@ fn comparison(
         candidate,
         archive: kept_archive(&args.path)?,
         base: kept_stamp(&args.path)?,
+        standing: Standing::read(&args.path)?,
     };
     let judgement = evidence.judge(&spec);
     let sides = report::Sides {

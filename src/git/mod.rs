@@ -5,6 +5,7 @@
 
 mod call;
 mod error;
+mod identity;
 mod lineage;
 mod log;
 mod remote;
