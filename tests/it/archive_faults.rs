@@ -41,10 +41,9 @@ fn copy(from: &Path, to: &Path) {
 }
 
 fn environment(archive: &Path) -> PathBuf {
-    let folders = entries(&archive.join("small")).into_iter();
+    let mut folders = entries(&archive.join("small")).into_iter();
     folders
-        .filter(|path| path.is_dir() && !path.ends_with("accepts"))
-        .next_back()
+        .rfind(|path| path.is_dir() && !path.ends_with("accepts"))
         .unwrap()
 }
 
@@ -125,7 +124,7 @@ const FAULTS: &[Fault] = &[
         name: "a run of a newer format",
         damage: |archive| {
             edit(&first_run(archive), |run| {
-                run["format"] = value!("infergate.run/2")
+                run["format"] = value!("infergate.run/2");
             });
         },
         code: "newer",

@@ -29,10 +29,9 @@ fn promote(project: &Project, session: &Path) -> Ran {
 }
 
 fn environment(project: &Project) -> PathBuf {
-    let folders = entries(&project.path("baselines/small")).into_iter();
+    let mut folders = entries(&project.path("baselines/small")).into_iter();
     folders
-        .filter(|path| path.is_dir() && !path.ends_with("accepts"))
-        .next_back()
+        .rfind(|path| path.is_dir() && !path.ends_with("accepts"))
         .unwrap()
 }
 
