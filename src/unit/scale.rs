@@ -75,8 +75,12 @@ fn prefix(unit: Unit, largest: f64) -> (f64, &'static str) {
 /// `[0, 0.05, 0.1]` seconds are `0`, `50`, `100` and ` ms`. Positive ticks that span over 20 times
 /// their least have each their own digits: `0.5`, `50`.
 pub fn axis(unit: Unit, ticks: &[f64]) -> (Vec<String>, String) {
-    let largest = ticks.iter().fold(0.0_f64, |most, tick| most.max(tick.abs()));
-    let least = ticks.iter().fold(f64::INFINITY, |least, tick| least.min(*tick));
+    let largest = ticks
+        .iter()
+        .fold(0.0_f64, |most, tick| most.max(tick.abs()));
+    let least = ticks
+        .iter()
+        .fold(f64::INFINITY, |least, tick| least.min(*tick));
     let (factor, suffix) = prefix(unit, largest);
     let wide = least > 0.0 && largest > 20.0 * least;
     let needed = |tick: f64| -> usize {
@@ -196,13 +200,22 @@ mod tests {
     #[test]
     fn ticks_share_a_scale_and_have_the_digits_that_they_need() {
         let (texts, unit) = axis(Unit::Seconds, &[0.0, 0.05, 0.1]);
-        assert_eq!((texts.join(" "), unit.as_str()), ("0 50 100".to_owned(), " ms"));
+        assert_eq!(
+            (texts.join(" "), unit.as_str()),
+            ("0 50 100".to_owned(), " ms")
+        );
         let (texts, _) = axis(Unit::Seconds, &[0.0, 0.0005, 0.001, 0.0015]);
         assert_eq!(texts, ["0.0", "0.5", "1.0", "1.5"]);
         let (texts, unit) = axis(Unit::Seconds, &[0.5, 5.0, 50.0]);
-        assert_eq!((texts.join(" "), unit.as_str()), ("0.5 5 50".to_owned(), " s"));
+        assert_eq!(
+            (texts.join(" "), unit.as_str()),
+            ("0.5 5 50".to_owned(), " s")
+        );
         let (texts, unit) = axis(Unit::Proportion, &[0.0, 0.002, 0.004]);
-        assert_eq!((texts.join(" "), unit.as_str()), ("0.0 0.2 0.4".to_owned(), " %"));
+        assert_eq!(
+            (texts.join(" "), unit.as_str()),
+            ("0.0 0.2 0.4".to_owned(), " %")
+        );
     }
 
     #[test]

@@ -37,6 +37,7 @@ mod quality;
 #[cfg(unix)]
 mod resume;
 mod run;
+mod scripted_history;
 mod shards;
 #[cfg(unix)]
 mod signals;

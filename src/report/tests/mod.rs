@@ -4,7 +4,7 @@ mod comparison;
 mod doctor;
 mod explain;
 pub(super) mod fixture;
-mod history;
+pub(super) mod history;
 mod hostile;
 mod layers;
 mod single;
