@@ -75,6 +75,7 @@ const CONFINED: &[(&str, &[&str])] = &[
             "cli/calibrate/model/table.rs",
         ],
     ),
+    ("x509_parser", &["probe/certificate.rs"]),
     ("jsonschema", &["quality/check.rs"]),
     ("regex", &["quality/check.rs"]),
     ("sysinfo", &["probe/host.rs"]),

@@ -10,14 +10,21 @@
 //!                                                   which show the noise alone
 //! ```
 
+mod branch;
+mod change;
 mod environment;
+mod folder;
+mod keeper;
 mod promote;
 mod reference;
 mod shelf;
 #[cfg(test)]
 mod tests;
 
+pub use branch::{ArchiveBranch, ArchiveBranchError};
+pub use change::Change;
 pub use environment::Environment;
+pub use keeper::{KeepError, Keeper, Opened};
 pub use promote::{MeasuredSession, PromoteError, Promoted, keep_noise, promote};
 pub use reference::{
     Baseline, BaselineError, NoiseSession, Reference, ReferenceSession, Session, Stored, list,

@@ -14,6 +14,7 @@ use self::pairs::Pairs;
 use self::resume::{Progress, begin, refuse_changed, reopen};
 pub(super) use self::sides::SideArgs;
 use self::sides::{Stations, order};
+use super::archive::ArchiveArgs;
 use super::baseline::archived_runs;
 use super::budget::Ledger;
 use super::context::Context;
@@ -68,9 +69,8 @@ pub(super) struct AbArgs {
     #[command(flatten)]
     out: OutArgs,
 
-    /// Folder of promoted baselines: their runs show how noisy this machine is
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 
     #[command(flatten)]
     lock: LockArgs,
@@ -96,7 +96,7 @@ pub(super) async fn run(
         spec: &spec,
         path: &path,
         sides: &args.sides,
-        baselines: Some(&args.baselines),
+        archive: Some(&args.archive),
         lock: &args.lock,
         json: args.json,
     };
@@ -116,7 +116,7 @@ async fn go_on(
         spec: &resumed.spec,
         path: session,
         sides: &resumed.sides,
-        baselines: resumed.baselines.as_deref(),
+        archive: resumed.archive.as_ref(),
         lock: &args.lock,
         json: args.json,
     };
@@ -141,8 +141,8 @@ pub(super) struct AbRequest<'a> {
     /// Where the spec was read.
     pub(super) path: &'a Path,
     pub(super) sides: &'a SideArgs,
-    /// Where promoted sessions are; `None` assumes the noise.
-    pub(super) baselines: Option<&'a Path>,
+    /// Where promoted sessions are, whose runs show how noisy this machine is; `None` assumes the noise.
+    pub(super) archive: Option<&'a ArchiveArgs>,
     pub(super) lock: &'a LockArgs,
     pub(super) json: bool,
 }
@@ -156,7 +156,7 @@ pub(super) async fn interleave(
 ) -> Result<Exit, Failure> {
     let AbRequest { spec, sides, .. } = request;
     let stations = Stations::find(sides, spec, sitting, context)?;
-    let _hold = begin(sitting, spec, request.path, sides, request.baselines)?;
+    let _hold = begin(sitting, spec, request.path, sides, request.archive)?;
     let nothing = Progress::default();
     proceed(request, stations, nothing, sitting, context, interrupt).await
 }
@@ -233,7 +233,11 @@ async fn sample(
             return Ok(judgement);
         }
     }
-    observe(pairs, request, interrupt).await?;
+    let shelf = match request.archive {
+        Some(archive) if pairs.done == 0 => Some(archive.open(Some(spec), context)?),
+        _ => None,
+    };
+    observe(pairs, request, shelf.as_ref(), interrupt).await?;
     let mode = if pairs.evidence.archive.is_empty() {
         Mode::PairsWithoutArchive
     } else {
@@ -252,6 +256,7 @@ async fn sample(
 async fn observe(
     pairs: &mut Pairs<'_>,
     request: AbRequest<'_>,
+    shelf: Option<&Shelf>,
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
     let [first, second] = order(pairs.done);
@@ -269,8 +274,8 @@ async fn observe(
             Side::Candidate => &pairs.evidence.candidate,
         };
         refuse_changed(runs, side, &pins)?;
-        if let (Side::Baseline, 0, Some(baselines)) = (side, pairs.done, request.baselines) {
-            let archive = archived_runs(&Shelf::folder(baselines), request.spec, &pins)?;
+        if let (Side::Baseline, 0, Some(shelf)) = (side, pairs.done, shelf) {
+            let archive = archived_runs(shelf, request.spec, &pins)?;
             pairs.sitting.keep_archive(&archive)?;
             pairs.evidence.archive = archive;
         }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::baseline::{kept_archive, kept_baseline, runs_at};
+use super::budget::{stop_of, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
@@ -75,7 +76,12 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
         Some(path) => selected(load_spec(path, context)?, &first.spec.select)?,
         None => embedded_spec(&judged_by(&evidence, args, first).spec, context)?,
     };
-    let judgement = evidence.judge(&spec);
+    let mut judgement = evidence.judge(&spec);
+    if let (Some(session), None, true) = (&args.first, &args.second, args.candidate.is_empty())
+        && let Some(why) = stop_of(session, evidence.candidate.len())?
+    {
+        judgement = stopped(judgement, why, context);
+    }
     evidence.publish(
         &judgement,
         &spec,

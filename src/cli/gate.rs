@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ab::{AbRequest, SideArgs, interleave};
+use super::archive::ArchiveArgs;
 use super::baseline::{runs_of, stored_runs};
-use super::budget::{Ledger, stopped};
+use super::budget::{Ledger, keep_stop, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
@@ -16,7 +17,6 @@ use super::lock::LockArgs;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
-use crate::baseline::Shelf;
 use crate::exit::Exit;
 use crate::session::Station;
 use crate::spec::{Policy, Spec};
@@ -28,7 +28,8 @@ const LEAST_SESSIONS: usize = 3;
 
 /// Measure a candidate and pass or fail it
 ///
-/// Compares runs of the spec's target with the sessions under `baselines/<name>/`, at 1, 3 and 5
+/// Compares runs of the spec's target with the sessions that were promoted (under `baselines/<name>/`, or on
+/// the branch that the spec's `archive` names), at 1, 3 and 5
 /// candidate runs: one run can pass, it takes three to fail. Stored sessions gate from three on
 /// (with fewer than five the verdict is advisory). With a second live target, or a `baseline` in the
 /// spec, it falls to `ab`, which needs no history.
@@ -45,9 +46,8 @@ pub(super) struct GateArgs {
     /// The spec, or a folder with `spec.yaml` in it
     spec: PathBuf,
 
-    /// Folder of promoted baselines
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 
     #[command(flatten)]
     sides: SideArgs,
@@ -79,7 +79,7 @@ pub(super) async fn run(
             spec: &spec,
             path: &args.spec,
             sides: &args.sides,
-            baselines: Some(&args.baselines),
+            archive: Some(&args.archive),
             lock: &args.lock,
             json: args.json,
         };
@@ -104,9 +104,10 @@ async fn against_stored(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
+    let shelf = args.archive.open(Some(spec), context)?;
     let target = station.up(interrupt.stop()).await?;
     let pins = sitting.observe(target, interrupt).await?;
-    let mut baseline = match stored_runs(&Shelf::folder(&args.baselines), spec, &pins) {
+    let mut baseline = match stored_runs(&shelf, spec, &pins) {
         Ok(baseline) => baseline,
         Err(failure) if failure.exit == Exit::Undecided => {
             return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
@@ -161,6 +162,7 @@ async fn against_stored(
     let mut ledger = Ledger::open(spec, sitting.plan(), [], context);
     let judgement = loop {
         if let Some(why) = ledger.stops(1, context) {
+            keep_stop(sitting.folder(), &why, evidence.candidate.len())?;
             break stopped(evidence.judge(spec), why, context);
         }
         let number = evidence.candidate.len();

@@ -1,6 +1,7 @@
 //! The command line: words to typed requests, results to text and exit codes.
 
 mod ab;
+mod archive;
 mod archived;
 mod baseline;
 mod budget;

@@ -7,15 +7,19 @@ mod call;
 mod commit;
 mod error;
 mod log;
+mod remote;
 mod repository;
 #[cfg(test)]
 pub(crate) mod scratch;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod write;
 
 pub use commit::{Commit, NotACommit};
 pub use error::GitError;
 pub use log::LogEntry;
+pub use remote::{Fetched, Pushed, Refusal, RefusalKind};
 pub use repository::Repository;
 pub use tree::TreeEntry;
+pub use write::FileEdits;

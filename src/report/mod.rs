@@ -33,12 +33,14 @@ mod network;
 mod outcomes;
 mod parts;
 mod past;
+mod quality;
 mod reasons;
 mod remarks;
 pub mod run;
 mod setup;
 mod source;
 mod span;
+mod spent;
 mod tenants;
 #[cfg(test)]
 mod tests;

@@ -114,6 +114,16 @@ pub fn run(model: &RunModel) -> Vec<Line> {
         out.gap();
         out.stage(stage);
     }
+    if !model.scores.is_empty() {
+        out.gap();
+        let header = ["imported score", "value", "standard error", "questions"];
+        let mut table = table(header, &[1, 2, 3]);
+        for row in &model.scores {
+            let cells = [&row.score, &row.value, &row.standard_error, &row.questions];
+            table.add_row(cells.map(Text::plain));
+        }
+        out.table(&table, |_| Tone::Neutral);
+    }
     if !model.skipped.is_empty() {
         out.gap();
         for text in &model.skipped {
@@ -246,6 +256,13 @@ impl Page {
                     p99,
                 } = row;
                 table.add_row([metric, n, p50, p90, p95, p99].map(Text::plain));
+            }
+            self.table(&table, |_| Tone::Neutral);
+        }
+        if !stage.quality.is_empty() {
+            let mut table = table(["quality", "answers", "passed", "share"], &[1, 2, 3]);
+            for row in &stage.quality {
+                table.add_row([&row.check, &row.answers, &row.passed, &row.share].map(Text::plain));
             }
             self.table(&table, |_| Tone::Neutral);
         }

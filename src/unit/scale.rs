@@ -171,6 +171,19 @@ pub fn count(n: u64) -> String {
     text
 }
 
+/// An amount of money or of GPU hours: two decimals, and below a tenth two digits, as in `3.50` and
+/// `0.017`.
+pub fn amount(value: f64) -> String {
+    /// More of them tell nothing.
+    const MOST: usize = 6;
+    let zeros = if value > 0.0 && value < 0.1 {
+        (-value.log10()).floor() as usize
+    } else {
+        0
+    };
+    format!("{value:.*}", (zeros + 2).min(MOST))
+}
+
 /// A stretch of time for people: `4.2 s`, `12 min`, `2 h 05 min`.
 pub fn elapsed(seconds: f64) -> String {
     match seconds {
@@ -186,6 +199,14 @@ pub fn elapsed(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_amounts_keep_two_digits() {
+        assert_eq!(
+            [0.0, 3.5, 0.1, 0.017, 0.0052, 1e-9].map(amount),
+            ["0.00", "3.50", "0.10", "0.017", "0.0052", "0.000000"]
+        );
+    }
 
     #[test]
     fn a_row_shares_one_scale() {

@@ -41,6 +41,7 @@ pub(in crate::report) fn run(id: &str, version: &str, slow: f64) -> Run {
             rows: Vec::new(),
             schemas: Vec::new(),
             cache: crate::spec::CacheRegime::default(),
+            cost: None,
         },
         source: None,
         trace_digest: Digest::of(b"trace"),
@@ -242,20 +243,12 @@ pub(in crate::report) fn finding(
     estimate: f64,
 ) -> Finding {
     let cell = cell("steady", metric);
+    let worse_by = |ratio, floor| Limit::WorseBy { ratio, floor };
     let limit = match cell.metric.metric() {
         Metric::ErrorRatio => Limit::AtMost(0.005),
-        Metric::Goodput => Limit::WorseBy {
-            ratio: 0.03,
-            floor: None,
-        },
-        Metric::Ttft => Limit::WorseBy {
-            ratio: 0.15,
-            floor: Some(0.01),
-        },
-        _ => Limit::WorseBy {
-            ratio: 0.1,
-            floor: None,
-        },
+        Metric::Goodput => worse_by(0.03, None),
+        Metric::Ttft => worse_by(0.15, Some(0.01)),
+        _ => worse_by(0.1, None),
     };
     Finding {
         alike: None,

@@ -2,9 +2,11 @@
 
 mod comparison;
 mod doctor;
+mod engines;
 mod explain;
 pub(super) mod fixture;
 pub(super) mod history;
 mod hostile;
 mod layers;
 mod single;
+mod spent;
