@@ -1,5 +1,5 @@
-// On narrow screens plots scroll; what is newest, and the names of lines, stand at their right end.
-for (const plot of document.querySelectorAll(".plot")) plot.scrollLeft = plot.scrollWidth;
+// On narrow screens plots scroll; of those over time what is newest stands at their right end.
+for (const plot of document.querySelectorAll(".plot.newest")) plot.scrollLeft = plot.scrollWidth;
 
 // Tables sort by the column whose heading is pressed. Without a script they are in the order of the page.
 for (const table of document.querySelectorAll("table.sortable")) {

@@ -194,6 +194,7 @@ fn changes(judgement: &Judgement) -> Option<Figure> {
         label: title.plain(),
         title,
         gated: true,
+        newest: false,
         svg: intervals.draw(scale::change_tick).svg(id),
         notes: vec![Text::of(
             "The upright line is the limit; a cell beyond it is a diamond, any other a dot",

@@ -140,6 +140,7 @@ fn figure(sweep: &str, metric: Metric, sides: &[(&'static str, Vec<Step>)], id: 
         label: title.plain(),
         title,
         gated: false,
+        newest: false,
         svg: lines.draw().svg(id),
         notes: vec![Text::of(
             "Up and to the left is worse; a step whose p95 is infinite has no point",

@@ -66,6 +66,8 @@ pub(super) struct Figure {
     pub(super) label: String,
     /// Whether a gate judges something in it.
     pub(super) gated: bool,
+    /// Whether what is newest stands at its right end.
+    pub(super) newest: bool,
     /// The plot.
     pub(super) svg: Svg,
     /// What is to be said of it.

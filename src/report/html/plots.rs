@@ -110,6 +110,7 @@ pub(super) fn figure(track: &Track, group: &[&Series], id: &str, forge: Option<&
         label: title.plain(),
         title,
         gated: group.iter().any(|series| series.gated),
+        newest: true,
         svg: lines.draw().svg(id),
         notes,
         table: values(track, group, forge),

@@ -210,6 +210,7 @@ fn course(stage: &StageSummary, id: &str) -> Option<Figure> {
         label: title.plain(),
         title,
         gated: false,
+        newest: false,
         svg: lines.draw().svg(id),
         notes: Vec::new(),
         table,
