@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 
 /// How a command ended. 101 is not here: it is a panic, and always a bug of ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exit {
     /// Every gated cell is within tolerance, or better; or the command did what it was asked.

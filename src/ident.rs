@@ -19,7 +19,9 @@ pub struct NameError;
 
 /// A name that is safe as a file name, in a cell and in a report: 1 to 64 ASCII letters, digits,
 /// `-`, `_`, `.`, starting with a letter or digit.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct Name(String);
 
@@ -158,6 +160,8 @@ impl fmt::Display for Digest {
         f.write_str(&self.short())
     }
 }
+
+crate::schema::text!(Digest, "^[0-9a-f]{64}$");
 
 impl Serialize for Digest {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -39,6 +39,7 @@ pub mod rehearsal;
 pub mod report;
 pub mod sample;
 pub mod scaffold;
+mod schema;
 pub mod session;
 pub mod sim;
 pub mod spec;

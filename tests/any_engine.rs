@@ -23,6 +23,9 @@ use serde_json::Value;
 #[path = "it/support.rs"]
 #[allow(dead_code, reason = "the end-to-end tests use the rest")]
 mod support;
+#[path = "it/valid.rs"]
+#[allow(dead_code, reason = "the end-to-end tests use the rest")]
+mod valid;
 
 use support::{Port, Project, Ran, json};
 

@@ -4,14 +4,16 @@
 //! Files are written whole to a temporary name and renamed, records block by block, so that a
 //! crash loses at most the last block of records and never damages what was written before.
 
+mod lines;
 mod lock;
 mod records;
 mod store;
 mod writer;
 
 pub use lock::FolderLock;
-pub use records::{BadLine, RECORDS_FORMAT, RecordReader, RecordSpan};
+pub use records::{BadLine, Header, RECORDS_FORMAT, RecordLine, RecordReader, RecordSpan};
 pub use store::{
-    ArchiveError, json_text, load_run, load_runs, parse_run, save_json, save_run, save_text,
+    ArchiveError, json_text, load_run, load_runs, parse_run, run_text, save_json, save_run,
+    save_text,
 };
 pub use writer::RecordWriter;

@@ -18,10 +18,23 @@ use crate::summary::Records;
 /// Format tag of a record file, on its first line.
 pub const RECORDS_FORMAT: &str = "infergate.records/1";
 
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Header {
-    pub(super) format: String,
-    pub(super) run: String,
+/// The first line of a record file.
+#[derive(Debug, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Header {
+    /// [`RECORDS_FORMAT`].
+    pub format: String,
+    /// The run's id.
+    pub run: String,
+}
+
+/// What a line of a record file is, for its JSON Schema.
+#[derive(Debug, schemars::JsonSchema)]
+#[schemars(untagged)]
+pub enum RecordLine {
+    /// The first line.
+    Header(Header),
+    /// Every other one.
+    Record(Box<RequestRecord>),
 }
 
 /// Records that lie together in a file, whole blocks of them.

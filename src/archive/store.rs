@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::lines::in_lines;
 use crate::summary::{RUN_FORMAT, Run};
 
 /// Why a file could not be read or written.
@@ -160,8 +161,13 @@ pub fn json_text<T: Serialize>(path: &Path, value: &T) -> Result<String, Archive
 /// Writes a run into a folder as `<id>.json`; returns where.
 pub fn save_run(folder: &Path, run: &Run) -> Result<PathBuf, ArchiveError> {
     let path = folder.join(format!("{}.json", run.id));
-    save_json(&path, run)?;
+    save_text(&path, &run_text(&path, run)?)?;
     Ok(path)
+}
+
+/// The text of a run file: a line for each pin and each field of a stage; its path is for errors.
+pub fn run_text(path: &Path, run: &Run) -> Result<String, ArchiveError> {
+    in_lines(run).map_err(|error| at("write", path)(std::io::Error::other(error)))
 }
 
 /// Largest count that is believed, so that sums over many runs stay far from overflow.

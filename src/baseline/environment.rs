@@ -8,10 +8,10 @@ use crate::ident::Digest;
 use crate::provenance::{Hardness, PinPath, Pins, UnderTest};
 
 /// Format tag of `environment.json`.
-const FORMAT: &str = "infergate.environment/1";
+pub const ENVIRONMENT_FORMAT: &str = "infergate.environment/1";
 
 /// Hard pins that are not under test, with their values.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Environment {
     format: String,
     /// Each hard pin whose value is known.
@@ -30,7 +30,7 @@ impl Environment {
             .filter_map(|(path, pin)| Some((*path, Some(pin.value()?.to_owned()))))
             .collect();
         Self {
-            format: FORMAT.to_owned(),
+            format: ENVIRONMENT_FORMAT.to_owned(),
             pins,
         }
     }

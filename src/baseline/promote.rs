@@ -4,10 +4,12 @@ use super::change::Change;
 use super::environment::Environment;
 use super::keeper::KeepError;
 use super::reference::{
-    BaselineError, FORMAT, NoiseSession, Reference, ReferenceSession, read_reference,
+    BaselineError, NoiseSession, Reference, ReferenceSession, read_reference, reference_text,
 };
+use super::seal::seal;
 use super::shelf::Shelf;
-use crate::archive::{ArchiveError, json_text};
+use super::standing::accepts;
+use crate::archive::{ArchiveError, json_text, run_text};
 use crate::provenance::UnderTest;
 use crate::summary::{Run, RunEnd};
 
@@ -146,11 +148,7 @@ fn enter(
     let environment = Environment::of(&first.pins, under_test);
     let (name, id) = (&first.spec.name, &first.session);
     let folder = format!("{name}/{}", environment.folder());
-    let mut reference = read_reference(shelf, &folder)?.unwrap_or_else(|| Reference {
-        format: FORMAT.to_owned(),
-        sessions: Vec::new(),
-        noise: Vec::new(),
-    });
+    let mut reference = read_reference(shelf, &folder)?.unwrap_or_default();
     let stands = reference
         .sessions
         .iter()
@@ -162,12 +160,19 @@ fn enter(
         });
     }
     let ids = runs.iter().map(|run| run.id.clone()).collect();
+    let stood = reference.sessions.len();
     add(&mut reference, id.clone(), ids);
+    if reference.sessions.len() > stood {
+        let (all, own) = (accepts(shelf, name)?, environment.folder());
+        let here = all.iter().filter(|(_, accept)| accept.environment == own);
+        reference.start_epochs(here.map(|(stem, _)| stem.as_str()), session.now);
+    }
 
     let mut change = Change::new(format!("{name}: {doing} session {id}\n\n{why}\n"));
     for run in runs {
         let path = format!("{folder}/runs/{}.json", run.id);
-        let text = json_text(&shelf.path_of(&path), run)?;
+        let text = run_text(&shelf.path_of(&path), run)?;
+        reference.digests.insert(run.id.clone(), seal(&text));
         change.write(path, text);
     }
     change.write(format!("{name}/spec.yaml"), &*first.spec.text);
@@ -175,7 +180,7 @@ fn enter(
     let text = json_text(&shelf.path_of(&path), &environment)?;
     change.write(path, text);
     let path = format!("{folder}/reference.json");
-    let text = json_text(&shelf.path_of(&path), &reference)?;
+    let text = reference_text(shelf, &path, &reference)?;
     change.write(path, text);
     let sessions = reference.sessions.len();
     Ok((change, Promoted { folder, sessions }))
@@ -224,6 +229,13 @@ fn check(session: MeasuredSession<'_>) -> Result<&Run, PromoteError> {
             return Err(unfit(format!(
                 "it is shard {} of {}; put all of them together with `infergate merge`",
                 shard.index, shard.count
+            )));
+        }
+        let request = run.source.as_ref().and_then(|source| source.pull_request);
+        if let Some(number) = request {
+            return Err(unfit(format!(
+                "it was measured in a job of pull request {number}, whose code nobody has accepted yet; \
+                 measure what it was merged into"
             )));
         }
         match &run.end {

@@ -1,21 +1,28 @@
 //! Reading a baseline: which sessions stand, and their runs.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::accept::AcceptError;
+use super::anchor::Anchor;
 use super::environment::Environment;
+use super::epoch::Epoch;
+use super::seal::seal;
+use super::sessions::{Baseline, PinnedRelease, Session};
 use super::shelf::Shelf;
-use crate::archive::{ArchiveError, parse_run};
+use super::standing::standing;
+use super::void::Void;
+use crate::archive::{ArchiveError, json_text, parse_run};
 use crate::git::GitError;
-use crate::ident::Name;
-use crate::summary::Run;
+use crate::ident::{Digest, Name};
 
 /// Format tag of `reference.json`.
-pub(super) const FORMAT: &str = "infergate.reference/1";
+pub const REFERENCE_FORMAT: &str = "infergate.reference/1";
 
 /// `reference.json`: the sessions that stand.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Reference {
     /// Its format.
     pub format: String,
@@ -24,10 +31,37 @@ pub struct Reference {
     /// Sessions that show the noise alone, in the order in which they were kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub noise: Vec<NoiseSession>,
+    /// Runs and sessions that count no more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub voids: Vec<Void>,
+    /// Sessions that are pinned as releases; the last one counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<Anchor>,
+    /// Levels that were accepted, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<Epoch>,
+    /// What each run file held when it was kept, by the run's id; none of those kept by earlier versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub digests: BTreeMap<String, Digest>,
+}
+
+impl Default for Reference {
+    /// Nothing stands.
+    fn default() -> Self {
+        Self {
+            format: REFERENCE_FORMAT.to_owned(),
+            sessions: Vec::new(),
+            noise: Vec::new(),
+            voids: Vec::new(),
+            anchors: Vec::new(),
+            epochs: Vec::new(),
+            digests: BTreeMap::new(),
+        }
+    }
 }
 
 /// A session from which only the noise is learnt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct NoiseSession {
     /// The session's id.
     pub session: String,
@@ -38,7 +72,7 @@ pub struct NoiseSession {
 }
 
 /// One promoted session.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReferenceSession {
     /// The session's id.
     pub session: String,
@@ -48,37 +82,6 @@ pub struct ReferenceSession {
     pub promoted: String,
     /// Why.
     pub reason: String,
-}
-
-/// A kept session with its runs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Session {
-    /// Its id.
-    pub id: String,
-    /// Its runs, at least one.
-    pub runs: Vec<Run>,
-}
-
-/// The sessions of one spec in one environment.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Baseline {
-    /// Where they lie, for people: `baselines/demo/cpu-vllm-1f3a9c0e`.
-    pub place: String,
-    /// The environment's folder, without its path.
-    pub environment: String,
-    /// In the order of their promotion.
-    pub sessions: Vec<Session>,
-    /// Those that show the noise alone.
-    pub noise: Vec<Session>,
-}
-
-impl Baseline {
-    /// Leaves out the sessions of which some run is not so.
-    pub fn retain(&mut self, is_so: impl Fn(&Run) -> bool) {
-        for sessions in [&mut self.sessions, &mut self.noise] {
-            sessions.retain(|session| session.runs.iter().all(&is_so));
-        }
-    }
 }
 
 /// Why there is no baseline to read.
@@ -115,6 +118,24 @@ pub enum BaselineError {
         run: String,
         /// What names it.
         reference: PathBuf,
+    },
+    /// A run file is not what was kept.
+    #[error(
+        "cannot use `{}`: it is not what was kept, and run files never change; restore it from git's history \
+         (`infergate baseline verify` lists all such files)",
+        path.display()
+    )]
+    Tampered {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// An accept can't be read.
+    #[error("cannot read the accept `{}`: {source}", path.display())]
+    Accept {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: Box<AcceptError>,
     },
     /// The remote that has the archive can't be reached, and nothing of it was fetched before.
     #[error(
@@ -166,33 +187,73 @@ fn read(shelf: &Shelf, name: &str, environment: &str) -> Result<Option<Baseline>
     let noise = reference.noise.iter().flat_map(|session| &session.runs);
     let paths: Vec<String> = stands.chain(noise).map(path).collect();
     let texts = shelf.read_all(&paths)?;
-    let session = |id: String, ids: Vec<String>| {
-        let mut runs = Vec::with_capacity(ids.len());
-        for run in ids {
-            let path = path(&run);
-            let Some(text) = texts.get(&path) else {
-                let reference = shelf.path_of(&format!("{folder}/reference.json"));
-                return Err(BaselineError::NoRun { run, reference });
-            };
-            runs.push(parse_run(&shelf.path_of(&path), text)?);
+    let run = |id: &String| {
+        let path = path(id);
+        let shown = shelf.path_of(&path);
+        let Some(text) = texts.get(&path) else {
+            let reference = shelf.path_of(&format!("{folder}/reference.json"));
+            let run = id.clone();
+            return Err(BaselineError::NoRun { run, reference });
+        };
+        if reference
+            .digests
+            .get(id)
+            .is_some_and(|digest| *digest != seal(text))
+        {
+            return Err(BaselineError::Tampered { path: shown });
         }
-        Ok(Session { id, runs })
+        Ok(parse_run(&shown, text)?)
     };
-    let sessions: Result<_, BaselineError> = reference
-        .sessions
-        .into_iter()
-        .map(|stands| session(stands.session, stands.runs))
-        .collect();
-    let noise: Result<_, BaselineError> = reference
-        .noise
-        .into_iter()
-        .map(|noise| session(noise.session, noise.runs))
-        .collect();
+    // Every file that is named is read: a damaged one is no less so for being void.
+    let session = |id: &str, ids: &[String]| {
+        let mut runs = Vec::with_capacity(ids.len());
+        for id_of_run in ids {
+            let run = run(id_of_run)?;
+            if reference.counts(id, id_of_run) {
+                runs.push(run);
+            }
+        }
+        Ok::<_, BaselineError>(Session {
+            id: id.to_owned(),
+            runs,
+        })
+    };
+    let centre = reference.centre();
+    let (mut sessions, mut others, mut release) = (Vec::new(), Vec::new(), None);
+    for (at, stands) in reference.sessions.iter().enumerate() {
+        let session = session(&stands.session, &stands.runs)?;
+        if session.runs.is_empty() {
+            continue;
+        }
+        if let Some(anchor) = reference
+            .anchor()
+            .filter(|anchor| anchor.session == session.id)
+        {
+            release = Some(PinnedRelease {
+                label: anchor.label.clone(),
+                session: session.clone(),
+            });
+        }
+        let of = if centre.contains(&at) {
+            &mut sessions
+        } else {
+            &mut others
+        };
+        of.push(session);
+    }
+    let mut noise = Vec::new();
+    for kept in &reference.noise {
+        noise.push(session(&kept.session, &kept.runs)?);
+    }
+    noise.retain(|session| !session.runs.is_empty());
     Ok(Some(Baseline {
         place: shelf.describe(&folder),
         environment: environment.to_owned(),
-        sessions: sessions?,
-        noise: noise?,
+        accepts: standing(shelf, (name, environment), &reference)?,
+        sessions,
+        others,
+        noise,
+        release,
     }))
 }
 
@@ -204,15 +265,24 @@ pub(super) fn read_reference(
     let path = format!("{folder}/reference.json");
     let reference: Option<Reference> = read_json(shelf, &path)?;
     match reference {
-        Some(other) if other.format != FORMAT => {
+        Some(other) if other.format != REFERENCE_FORMAT => {
             Err(BaselineError::Archive(ArchiveError::UnknownFormat {
                 path: shelf.path_of(&path),
                 found: other.format,
-                known: FORMAT,
+                known: REFERENCE_FORMAT,
             }))
         }
         reference => Ok(reference),
     }
+}
+
+/// The text of a reference, to be kept at a path.
+pub(super) fn reference_text(
+    shelf: &Shelf,
+    path: &str,
+    reference: &Reference,
+) -> Result<String, BaselineError> {
+    Ok(json_text(&shelf.path_of(path), reference)?)
 }
 
 fn read_json<T: for<'de> Deserialize<'de>>(

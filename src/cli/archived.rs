@@ -44,7 +44,7 @@ impl Kept {
         Self {
             environment: baseline.environment,
             stands: runs_of(baseline.sessions),
-            noise: runs_of(baseline.noise),
+            noise: runs_of(baseline.others.into_iter().chain(baseline.noise)),
         }
     }
 

@@ -1,6 +1,13 @@
 //! `infergate baseline`: promote a session, list and show what stands; and what other commands
 //! read from baselines.
 
+mod accept;
+mod author;
+mod mark;
+mod policy;
+mod prune;
+mod verify;
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +33,11 @@ pub(super) enum BaselineCommand {
     Promote(PromoteArgs),
     List(ListArgs),
     Show(ShowArgs),
+    Accept(accept::AcceptArgs),
+    Void(mark::VoidArgs),
+    Pin(mark::PinArgs),
+    Prune(prune::PruneArgs),
+    Verify(verify::VerifyArgs),
 }
 
 /// Make a session the baseline
@@ -49,6 +61,11 @@ pub(super) struct PromoteArgs {
     /// Of an `ab` session: whose runs
     #[arg(long, value_enum, default_value = "baseline")]
     side: SideWord,
+
+    /// Also in a job of a branch that is neither protected nor the default one; never in one of a pull
+    /// request
+    #[arg(long)]
+    force: bool,
 
     #[command(flatten)]
     archive: ArchiveArgs,
@@ -95,10 +112,16 @@ pub(super) fn run(command: BaselineCommand, context: &mut Context) -> Result<Exi
         BaselineCommand::Promote(args) => promote(&args, context),
         BaselineCommand::List(args) => list(&args, None, context),
         BaselineCommand::Show(args) => list(&args.list, Some(&args.name), context),
+        BaselineCommand::Accept(args) => accept::run(&args, context),
+        BaselineCommand::Void(args) => mark::void(&args, context),
+        BaselineCommand::Pin(args) => mark::pin(&args, context),
+        BaselineCommand::Prune(args) => prune::run(&args, context),
+        BaselineCommand::Verify(args) => verify::run(&args, context),
     }
 }
 
 fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
+    policy::allow_change("promote", args.force, context)?;
     let wanted = match args.side {
         SideWord::Baseline => Side::Baseline,
         SideWord::Candidate => Side::Candidate,
@@ -219,7 +242,8 @@ pub(super) fn kept_baseline(session: &Path) -> Result<Vec<Run>, Failure> {
     kept(&super::sitting::baseline_of(session))
 }
 
-fn kept(folder: &Path) -> Result<Vec<Run>, Failure> {
+/// The runs in a folder of a session; none where there is no such folder.
+pub(super) fn kept(folder: &Path) -> Result<Vec<Run>, Failure> {
     if folder.is_dir() {
         runs_at(folder)
     } else {
@@ -238,7 +262,10 @@ pub(super) fn stored_runs(shelf: &Shelf, spec: &Spec, pins: &Pins) -> Result<Bas
 /// Every kept run that shows this machine's noise; none where there is no baseline yet.
 pub(super) fn archived_runs(shelf: &Shelf, spec: &Spec, pins: &Pins) -> Result<Vec<Run>, Failure> {
     match stored_runs(shelf, spec, pins) {
-        Ok(baseline) => Ok(runs_of(baseline.sessions.into_iter().chain(baseline.noise))),
+        Ok(baseline) => {
+            let others = baseline.others.into_iter().chain(baseline.noise);
+            Ok(runs_of(baseline.sessions.into_iter().chain(others)))
+        }
         Err(failure) if failure.exit == Exit::Undecided => Ok(Vec::new()),
         Err(failure) => Err(failure),
     }

@@ -10,6 +10,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
 use super::source::{embedded_spec, load_spec, selected};
+use super::standing::Standing;
 use crate::exit::Exit;
 use crate::spec::Spec;
 use crate::summary::{Run, Side};
@@ -114,11 +115,13 @@ fn evidence(args: &CompareArgs) -> Result<Evidence, Failure> {
             baseline: runs_at(base)?,
             candidate: runs_at(candidate)?,
             archive,
+            ..Evidence::default()
         }),
         _ => Ok(Evidence {
             baseline: all(&args.base)?,
             candidate: all(&args.candidate)?,
             archive,
+            ..Evidence::default()
         }),
     }
 }
@@ -136,6 +139,7 @@ pub(super) fn of_session(session: &Path) -> Result<Evidence, Failure> {
         baseline,
         candidate,
         archive: kept_archive(session)?,
+        standing: Standing::read(session)?,
     })
 }
 

@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::baseline::Day;
 use crate::ident::Digest;
 use crate::report::text::Line;
 use crate::term::{self, Style};
@@ -68,6 +69,13 @@ impl Context {
     /// Now, RFC 3339, UTC, to the millisecond.
     pub fn now(&self) -> String {
         format!("{:.3}", (self.now)())
+    }
+
+    /// The day in so many days, UTC.
+    pub fn day_in(&self, days: u32) -> Option<Day> {
+        let ahead = jiff::SignedDuration::from_hours(24 * i64::from(days));
+        let then = (self.now)().checked_add(ahead).ok()?;
+        Day::of(&format!("{then:.3}"))
     }
 
     /// Seconds of the system's clock, for how long something took.

@@ -1,7 +1,7 @@
 //! What a user sees when a command cannot do its work, and the exit code that goes with it.
 
 use crate::archive::ArchiveError;
-use crate::baseline::{BaselineError, KeepError, PromoteError};
+use crate::baseline::{BaselineError, EditError, KeepError, PromoteError};
 use crate::exit::Exit;
 use crate::session::{MeasureError, TargetError};
 
@@ -70,9 +70,11 @@ impl From<BaselineError> for Failure {
             BaselineError::None { .. }
             | BaselineError::OtherEnvironment { .. }
             | BaselineError::Unreachable { .. } => Exit::Undecided,
-            BaselineError::NoRun { .. } | BaselineError::Archive(_) | BaselineError::Git(_) => {
-                Exit::Usage
-            }
+            BaselineError::NoRun { .. }
+            | BaselineError::Tampered { .. }
+            | BaselineError::Accept { .. }
+            | BaselineError::Archive(_)
+            | BaselineError::Git(_) => Exit::Usage,
         };
         Self::new(exit, error.to_string())
     }
@@ -85,6 +87,16 @@ impl From<PromoteError> for Failure {
             PromoteError::Baseline(error) => error.into(),
             PromoteError::Keep(error) => error.into(),
             error => Self::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<EditError> for Failure {
+    fn from(error: EditError) -> Self {
+        match error {
+            EditError::Baseline(error) => error.into(),
+            EditError::Keep(error) => error.into(),
+            error @ (EditError::Void(_) | EditError::Pin(_)) => Self::usage(error.to_string()),
         }
     }
 }

@@ -17,6 +17,8 @@ use super::lock::LockArgs;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
+use super::standing::Standing;
+use crate::baseline::Day;
 use crate::exit::Exit;
 use crate::session::Station;
 use crate::spec::{Policy, Spec};
@@ -151,14 +153,20 @@ async fn against_stored(
         );
         return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
     }
+    let standing = match Day::of(&context.now()) {
+        Some(today) => Standing::of(&baseline, &today),
+        None => Standing::default(),
+    };
     let mut evidence = Evidence {
+        standing,
         baseline: runs_of(baseline.sessions),
-        archive: runs_of(baseline.noise),
+        archive: runs_of(baseline.others.into_iter().chain(baseline.noise)),
         ..Evidence::default()
     };
     sitting.calibrate_as(&evidence.baseline);
     sitting.keep_baseline(&evidence.baseline)?;
     sitting.keep_archive(&evidence.archive)?;
+    evidence.standing.keep(sitting.folder())?;
     let mut ledger = Ledger::open(spec, sitting.plan(), [], context);
     let judgement = loop {
         if let Some(why) = ledger.stops(1, context) {

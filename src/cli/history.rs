@@ -1,13 +1,14 @@
 //! `infergate history`: cells over time and commits.
 
-mod archive;
+mod kept;
 mod pages;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use archive::Shelved;
 use clap::Args;
+use kept::Shelved;
 
+use super::archive::ArchiveArgs;
 use super::context::Context;
 use super::failure::Failure;
 use super::source::embedded_spec;
@@ -76,9 +77,8 @@ pub(super) struct HistoryArgs {
     #[arg(long, value_name = "URL", requires = "html")]
     repository: Option<String>,
 
-    /// Folder of promoted baselines
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 }
 
 pub(super) fn run(args: &HistoryArgs, context: &mut Context) -> Result<Exit, Failure> {
@@ -116,7 +116,8 @@ fn forge(args: &HistoryArgs) -> Result<Option<Forge>, Failure> {
         return forge.map(Some).map_err(failure);
     }
     // Without a repository or a remote there is nothing to link to, which is no mistake.
-    let origin = Repository::find(&args.baselines)
+    let place = args.archive.baselines.as_deref();
+    let origin = Repository::find(place.unwrap_or(Path::new(".")))
         .and_then(|repository| repository.remote_url("origin"))
         .unwrap_or_default();
     Ok(origin.and_then(|url| Forge::of(&url).ok()))
@@ -153,7 +154,7 @@ fn as_text(args: &HistoryArgs, histories: &[History], context: &Context) -> Stri
 
 /// The history of each wanted spec that has one.
 fn read(args: &HistoryArgs, context: &mut Context) -> Result<Vec<History>, Failure> {
-    let shelf = Shelf::folder(&args.baselines);
+    let shelf = args.archive.open(None, context)?;
     let mut stored = baseline::list(&shelf)?;
     let is_wanted = |stored: &Stored| {
         args.name.as_ref().is_none_or(|name| *name == stored.name)
@@ -165,16 +166,18 @@ fn read(args: &HistoryArgs, context: &mut Context) -> Result<Vec<History>, Failu
     let known: Vec<String> = stored.iter().map(|stored| stored.name.clone()).collect();
     stored.retain(is_wanted);
     if stored.is_empty() {
-        return Err(nothing(args, &known));
+        return Err(nothing(args, &known, &shelf));
     }
     let mut names: Vec<&str> = stored.iter().map(|stored| stored.name.as_str()).collect();
     names.dedup();
     let now = context.now();
     let mut histories = Vec::new();
     for name in names {
+        let accepts = baseline::accepts(&shelf, name)?;
         let own = stored.iter().filter(|stored| stored.name == name);
-        let shelved: Result<Vec<Shelved>, Failure> =
-            own.map(|stored| Shelved::read(&shelf, stored)).collect();
+        let shelved: Result<Vec<Shelved>, Failure> = own
+            .map(|stored| Shelved::read(&shelf, stored, &accepts))
+            .collect();
         let shelved = shelved?;
         let kept: Vec<Kept<'_>> = shelved.iter().map(Shelved::kept).collect();
         let gated = gated(&kept, context);
@@ -184,7 +187,7 @@ fn read(args: &HistoryArgs, context: &mut Context) -> Result<Vec<History>, Failu
         }
     }
     if histories.is_empty() {
-        return Err(nothing(args, &known));
+        return Err(nothing(args, &known, &shelf));
     }
     Ok(histories)
 }
@@ -247,8 +250,7 @@ fn keep_cell(histories: &mut Vec<History>, wanted: &str) -> Result<(), Failure> 
     )))
 }
 
-fn nothing(args: &HistoryArgs, known: &[String]) -> Failure {
-    let root = args.baselines.display();
+fn nothing(args: &HistoryArgs, known: &[String], shelf: &Shelf) -> Failure {
     let of = match (&args.name, &args.environment) {
         (Some(name), Some(environment)) => format!(" of `{name}` in `{environment}`"),
         (Some(name), None) => format!(" of `{name}`"),
@@ -262,7 +264,7 @@ fn nothing(args: &HistoryArgs, known: &[String]) -> Failure {
         .map(|near| format!("; did you mean `{near}`?"))
         .unwrap_or_default();
     Failure::usage(format!(
-        "no history{of} in `{root}`{near}; promote a session first: \
+        "no history{of} in {shelf}{near}; promote a session first: \
          `infergate baseline promote SESSION --reason TEXT`"
     ))
 }

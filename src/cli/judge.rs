@@ -6,6 +6,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::sitting::CliSitting;
+use super::standing::Standing;
 use crate::archive::save_text;
 use crate::compare::{Sides, compare};
 use crate::diagnosis::diagnose;
@@ -13,7 +14,7 @@ use crate::exit::Exit;
 use crate::report;
 use crate::spec::{Layer, Spec};
 use crate::summary::{Run, Side};
-use crate::verdict::{Judgement, judge};
+use crate::verdict::Judgement;
 
 /// That a spec of two layers is judged by one, and what shows both.
 fn one_layer(spec: &Spec) -> Option<String> {
@@ -38,6 +39,8 @@ pub(super) struct Evidence {
     pub(super) candidate: Vec<Run>,
     /// Earlier runs of the baseline, to learn the noise from.
     pub(super) archive: Vec<Run>,
+    /// What stands beside a gate's baseline.
+    pub(super) standing: Standing,
 }
 
 impl Evidence {
@@ -67,7 +70,7 @@ impl Evidence {
     /// Judges by the gate of this spec.
     pub(super) fn judge(&self, spec: &Spec) -> Judgement {
         let comparison = compare(&self.sides(), &spec.gate, &spec.under_test);
-        let mut judgement = judge(&comparison, &spec.gate);
+        let mut judgement = self.standing.judge(&comparison, &self.candidate, spec);
         judgement.caveats.extend(one_layer(spec));
         judgement.diagnoses = diagnose(
             &self.sides(),

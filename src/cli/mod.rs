@@ -25,11 +25,13 @@ mod merge;
 mod percent;
 mod report;
 mod run;
+mod schema;
 mod scores;
 mod shard;
 mod sim;
 mod sitting;
 mod source;
+mod standing;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -90,6 +92,7 @@ enum Command {
     History(history::HistoryArgs),
     Export(export::ExportArgs),
     Calibrate(calibrate::CalibrateArgs),
+    Schema(schema::SchemaArgs),
     Sim(sim::SimArgs),
     #[command(hide = true)]
     Guard(guard::GuardArgs),
@@ -165,6 +168,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Export(args) => export::run(&args, context),
         Command::Guard(args) => guard::run(args).await,
         Command::Calibrate(args) => calibrate::run(&args, context, &interrupt).await,
+        Command::Schema(args) => Ok(schema::run(&args, context)),
         Command::Sim(args) => {
             let stop = interrupt.wait();
             match sim::run(args, &mut *context.out, stop).await {

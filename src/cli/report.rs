@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::judge::Evidence;
 use super::run::layers::as_json;
 use super::source::embedded_spec;
+use super::standing::Standing;
 use crate::archive::save_text;
 use crate::exit::Exit;
 use crate::layers::side_by_side;
@@ -100,6 +101,7 @@ fn comparison(
         baseline,
         candidate,
         archive: kept_archive(&args.path)?,
+        standing: Standing::read(&args.path)?,
     };
     let judgement = evidence.judge(&spec);
     let sides = report::Sides {

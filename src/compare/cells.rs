@@ -31,6 +31,8 @@ pub struct ComparedCell {
     /// The usable ones of each session that shows how much runs scatter, oldest first: `sessions`,
     /// and against stored ones those that stand for nothing else.
     pub noise: Vec<Vec<Measure>>,
+    /// Whether its baseline is the one pinned session, and `sessions` only tell how days differ.
+    pub anchored: bool,
     /// Whether the load is a closed loop, whose rates follow the server.
     pub closed_loop: bool,
     /// How far the sides' answers are alike, of agreement.
@@ -126,6 +128,7 @@ fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell 
         ),
         sessions: usable(&arranged.sessions),
         noise: usable(&arranged.noise),
+        anchored: false,
         closed_loop: !of_run && stages().count() > 0 && stages().all(|stage| stage.users.is_some()),
         alike: quality::alike(arranged, &cell),
         // What an answer is worth does not hang on how long it is.

@@ -40,7 +40,7 @@ pub(super) struct Arranged<'a> {
 }
 
 /// Which session it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SessionName {
     /// Its id.
     pub session: String,

@@ -8,7 +8,7 @@ use crate::provenance::{Hardness, Pin, PinPath, Pins, UnderTest};
 use crate::summary::Run;
 
 /// A pin that both sides do not share.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PinDifference {
     /// Which.
     pub pin: PinPath,

@@ -10,7 +10,7 @@ use crate::stats::proportion::Count;
 use crate::summary::{ClassSummary, Run, StageSummary};
 
 /// How far the answers of both sides' runs are alike, over all pairs of runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Alike {
     /// Pairs of answers.
     pub compared: u64,

@@ -254,6 +254,7 @@ pub(crate) fn gate(cells: &[(&str, Limit)]) -> Gate {
         incomparable: Policy::Undecided,
         token_mismatch: 0.05,
         evidence: Evidence::BeyondZero,
+        anchor: None,
     }
 }
 

@@ -12,7 +12,9 @@ use super::moved::Moved;
 use super::signal::Signal;
 
 /// Why a stage's figures moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// Answers have another length: other work, not another speed.

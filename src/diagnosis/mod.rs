@@ -41,7 +41,7 @@ pub enum Way {
 }
 
 /// One cause of what moved in a stage.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Diagnosis {
     /// The stage.
     pub stage: String,
@@ -57,7 +57,7 @@ pub struct Diagnosis {
 }
 
 /// One figure on both sides.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Evidence {
     /// Which.
     pub signal: Signal,
@@ -76,7 +76,9 @@ pub struct Evidence {
 }
 
 /// A source that did not speak.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lack {
     /// The engine's metrics.

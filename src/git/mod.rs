@@ -6,6 +6,7 @@
 mod call;
 mod commit;
 mod error;
+mod identity;
 mod log;
 mod remote;
 mod repository;

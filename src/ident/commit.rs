@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 /// A commit by its full name: 40 hex digits, or 64 in repositories of SHA-256. Not all of them zeros, by
 /// which events of CI say that there is none.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(try_from = "String", into = "String")]
 pub struct Commit(String);
 

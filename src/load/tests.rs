@@ -186,6 +186,7 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
             incomparable: Policy::Undecided,
             token_mismatch: 0.05,
             evidence: crate::stats::moderated::Evidence::BeyondZero,
+            anchor: None,
         },
         timeouts,
         imports: Vec::new(),

@@ -57,6 +57,8 @@ impl FromStr for Quantile {
     }
 }
 
+crate::schema::text!(Quantile, r"^p[0-9]+(\.[0-9]+)?$");
+
 impl Serialize for Quantile {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -216,6 +218,8 @@ impl FromStr for CellMetric {
     }
 }
 
+crate::schema::text!(CellMetric, r"^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$");
+
 impl Serialize for CellMetric {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -231,7 +235,9 @@ impl<'de> Deserialize<'de> for CellMetric {
 }
 
 /// What tolerances and findings speak about: stage × class × metric × statistic.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Cell {
     /// The stage's name; `None` pools all measured stages (proportions only), or says that the cell
     /// is of the whole run.
@@ -254,6 +260,50 @@ impl fmt::Display for Cell {
             write!(f, "{class}/")?;
         }
         write!(f, "{}", self.metric)
+    }
+}
+
+/// Why a text names no cell.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CellError {
+    /// It has no stage before its metric, or more than a stage and a class.
+    #[error(
+        "`{text}` is no cell: write it like `steady/ttft.p95`, `steady/chat/ttft.p95` or `*/error_ratio`"
+    )]
+    Shape {
+        /// The text.
+        text: String,
+    },
+    /// Its last part is no metric.
+    #[error(transparent)]
+    Metric(#[from] CellMetricError),
+}
+
+impl FromStr for Cell {
+    type Err = CellError;
+
+    /// Reads what its `Display` writes.
+    fn from_str(text: &str) -> Result<Self, CellError> {
+        let shape = || CellError::Shape {
+            text: text.to_owned(),
+        };
+        let parts: Vec<&str> = text.split('/').collect();
+        let (stage, class, metric) = match parts[..] {
+            [stage, metric] => (stage, None, metric),
+            [stage, class, metric] => (stage, Some(class), metric),
+            _ => return Err(shape()),
+        };
+        let metric: CellMetric = metric.parse()?;
+        if stage.is_empty() || class.is_some_and(str::is_empty) {
+            return Err(shape());
+        }
+        let of_run = metric.metric().kind() == Kind::OfRun;
+        let pooled = stage == if of_run { "run" } else { "*" };
+        Ok(Self {
+            stage: (!pooled).then(|| stage.to_owned()),
+            class: class.map(str::to_owned),
+            metric,
+        })
     }
 }
 
@@ -292,6 +342,30 @@ mod tests {
             "tfft.p95",
         ] {
             assert!(text.parse::<CellMetric>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn cells_read_back_as_they_are_written() {
+        for text in [
+            "steady/ttft.p95",
+            "sweep@8/chat/tpot.p99.9",
+            "*/error_ratio",
+            "run/ttft.p50",
+            "run/cold_ready",
+            "steady/quality.imported.gsm8k",
+        ] {
+            assert_eq!(text.parse::<Cell>().unwrap().to_string(), text);
+        }
+        for text in [
+            "ttft.p95",
+            "/ttft.p95",
+            "a//ttft.p95",
+            "a/b/c/ttft.p95",
+            "a/tfft.p95",
+            "",
+        ] {
+            assert!(text.parse::<Cell>().is_err(), "{text}");
         }
     }
 }

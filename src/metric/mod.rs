@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use cell::{Cell, CellMetric, CellMetricError, Quantile, Statistic};
+pub use cell::{Cell, CellError, CellMetric, CellMetricError, Quantile, Statistic};
 pub use source::{Bad, Rate, Source};
 pub use task::{TaskName, TaskNameError};
 
@@ -20,7 +20,19 @@ use crate::unit::scale::Unit;
 pub const DEFINITION: &str = "infergate/1";
 
 /// A quantity of a request or of a stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Time to first token.
@@ -91,7 +103,7 @@ pub enum Kind {
 }
 
 /// Which way is worse.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// Larger values are worse, as with latencies.

@@ -66,6 +66,8 @@ impl fmt::Debug for TaskName {
     }
 }
 
+crate::schema::text!(TaskName, "^[a-z][a-z0-9_-]{0,31}$");
+
 impl serde::Serialize for TaskName {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Fitted once on the baseline side and used for every run of both sides, so that both get the
 /// same text; a differing tokenizer then shows as changed work.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PromptCalibration {
     /// Tokens of one word of our list, with its share of spaces and full stops.
     pub tokens_per_word: f64,
@@ -21,7 +21,7 @@ pub struct PromptCalibration {
 }
 
 /// Where a calibration comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CalibrationSource {
     /// `usage.prompt_tokens` of short answers.

@@ -10,7 +10,7 @@ use crate::spec::{CacheRegime, Class};
 use crate::trace::BLOCK_TOKENS;
 
 /// What makes a run's prompts new to every prefix cache: different for each run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Salt(String);
 

@@ -8,7 +8,7 @@ use crate::spec::{Class, OutputLength, PrefixSharing, ReplayRow};
 use crate::unit::Nanos;
 
 /// Part of a stage that a request belongs to, by its `scheduled` instant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Before the window: never in a sample.

@@ -13,7 +13,7 @@ use crate::unit::Nanos;
 const PAUSE: Nanos = Nanos::from_secs(5);
 
 /// One of several equal shares of a plan: every N-th user and every N-th request or conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Share {
     /// From 1 to `count`.
     index: u32,

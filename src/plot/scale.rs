@@ -39,9 +39,12 @@ impl Scale {
         if zero {
             (low, high) = (low.min(0.0), high.max(0.0));
         }
-        if high - low <= 1e-9 * high.abs().max(1e-300) {
+        if low == 0.0 && high == 0.0 {
+            // Nothing below nothing: shares and rates have no negative ticks.
+            high = 1.0;
+        } else if high - low <= 1e-9 * high.abs().max(1e-300) {
             // One value stands in the middle.
-            let half = if high == 0.0 { 0.5 } else { high.abs() / 10.0 };
+            let half = high.abs() / 10.0;
             (low, high) = (low - half, high + half);
         }
         let step = round_step((high - low) / 5.0);

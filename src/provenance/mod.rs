@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use path::{Hardness, PinPath, UnderTest, UnknownPin};
 
 /// Why nobody could see a value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Why {
     /// This version knows no source for it.
@@ -42,7 +42,7 @@ impl fmt::Display for Why {
 }
 
 /// What was seen of a pin.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Observation {
     /// The value, and where it was seen.
@@ -57,7 +57,7 @@ pub enum Observation {
 }
 
 /// What the spec says of a pin.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Declared {
     /// Must be seen; unknown is a caveat.
@@ -69,7 +69,7 @@ pub enum Declared {
 }
 
 /// One pin of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Pin {
     /// What the spec says, if it says anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]

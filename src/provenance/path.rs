@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// How much a difference in a pin matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Hardness {
     /// Both sides must match, unless the pin is under test.
@@ -140,6 +140,8 @@ impl fmt::Display for PinPath {
         f.write_str(self.0)
     }
 }
+
+crate::schema::text!(PinPath, r"^[a-z_]+(\.[a-z_]+)*$");
 
 impl Serialize for PinPath {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

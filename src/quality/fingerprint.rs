@@ -105,6 +105,8 @@ impl Fingerprint {
     }
 }
 
+crate::schema::text!(Fingerprint, "^[A-Za-z0-9+/]+$");
+
 impl Serialize for Fingerprint {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut bytes = Vec::new();

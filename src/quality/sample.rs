@@ -16,7 +16,7 @@ use super::{CheckKind, Fingerprint};
 pub const SAMPLE: usize = 1000;
 
 /// The answers of a class in a stage.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AnswerQuality {
     /// How many pass each kind of check.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -27,7 +27,9 @@ pub struct AnswerQuality {
 }
 
 /// Answers that pass.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct PassCount {
     /// Those that do.
     pub passed: u64,
@@ -169,6 +171,8 @@ impl AnswerSample {
 
 /// The flag of an entry with a fingerprint; the lowest bits are those of failed kinds.
 const PRINTED: u8 = 0x80;
+
+crate::schema::text!(AnswerSample, "^[A-Za-z0-9+/]*$");
 
 impl Serialize for AnswerSample {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -9,7 +9,7 @@ use crate::ident::Digest;
 const LISTED: usize = 12;
 
 /// A score of one side, as its file has it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Score {
     /// The share of answers that were right, from 0 to 1.
     pub value: f64,

@@ -26,7 +26,7 @@ pub(super) const fn group(state: CellState) -> Group {
         | CellState::Inconclusive
         | CellState::NotResolvable
         | CellState::NotFinished => Group::Undecided,
-        CellState::New | CellState::Improved | CellState::Ok => Group::Within,
+        CellState::New | CellState::Accepted | CellState::Improved | CellState::Ok => Group::Within,
     }
 }
 
@@ -38,7 +38,7 @@ pub(super) fn table(judgement: &Judgement, wanted: fn(&Finding) -> bool) -> Cell
         let Some(why) = words::why(finding) else {
             continue;
         };
-        let cell = Text::value(&finding.cell.to_string());
+        let cell = named(finding);
         match reasons.iter_mut().find(|reason| reason.why == why) {
             Some(reason) => {
                 let cells = std::mem::take(&mut reason.cells);
@@ -55,11 +55,20 @@ pub(super) fn table(judgement: &Judgement, wanted: fn(&Finding) -> bool) -> Cell
     }
 }
 
+/// `steady/ttft.p95`, and of a pinned release `steady/ttft.p95 since v1.2`.
+fn named(finding: &Finding) -> Text {
+    let cell = Text::value(&finding.cell.to_string());
+    match &finding.since {
+        Some(release) => cell.words(" since ").then(Text::value(release)),
+        None => cell,
+    }
+}
+
 fn row(finding: &Finding, design: &Design) -> CellRow {
     let metric = finding.cell.metric.metric();
     let (baseline, candidate) = readings(metric, finding.baseline, finding.candidate);
     CellRow {
-        cell: Text::value(&finding.cell.to_string()),
+        cell: named(finding),
         baseline,
         candidate,
         change: finding
@@ -74,6 +83,7 @@ fn row(finding: &Finding, design: &Design) -> CellRow {
             Group::Broken => Tone::Bad,
             Group::Unmeasured | Group::Undecided => Tone::Unsure,
             Group::Within if finding.state == CellState::Improved => Tone::Good,
+            Group::Within if finding.state == CellState::Accepted => Tone::Unsure,
             Group::Within => Tone::Neutral,
         },
         resolvable: words::resolvable(finding)

@@ -51,6 +51,7 @@ fn count_phrase(counts: Headline, unmeasured_words: [&'static str; 2]) -> Text {
         regressed,
         passed,
         improved,
+        accepted,
         undecided,
         unmeasured,
     } = counts;
@@ -64,7 +65,7 @@ fn count_phrase(counts: Headline, unmeasured_words: [&'static str; 2]) -> Text {
     if gated == 0 {
         return Text::of("no gated cell could be counted");
     }
-    let parts: [(u32, &str, &str); 4] = [
+    let parts: [(u32, &str, &str); 5] = [
         (
             regressed,
             " is beyond its limit",
@@ -72,6 +73,11 @@ fn count_phrase(counts: Headline, unmeasured_words: [&'static str; 2]) -> Text {
         ),
         (unmeasured, unmeasured_words[0], unmeasured_words[1]),
         (undecided, " is undecided", " are undecided"),
+        (
+            accepted,
+            " is worse and accepted for now",
+            " are worse and accepted for now",
+        ),
         (passed, " is within its limit", " are within their limits"),
     ];
     let mut out = Vec::new();
@@ -116,6 +122,30 @@ fn uniform(shift: UniformShift, design: &Design) -> Text {
                 .words(")")
         }
     }
+}
+
+/// What was accepted and is therefore not held against the candidate, and what no longer is.
+fn accepts(judgement: &Judgement) -> Vec<Text> {
+    let gated = judgement.findings.iter().filter(|finding| finding.gated);
+    let said = gated.filter_map(|finding| {
+        let (word, until, file) = match finding.reason.as_ref()? {
+            Reason::Accepted { until, file, .. } => (" is accepted until ", until, file),
+            Reason::AcceptExpired { until, file } => (" was accepted until ", until, file),
+            _ => return None,
+        };
+        let text = Text::value(&finding.cell.to_string())
+            .words(word)
+            .figure(until.clone())
+            .words(", see ")
+            .quoted(file);
+        Some(match finding.reason {
+            Some(Reason::AcceptExpired { .. }) => {
+                text.words(": that has expired and excuses nothing")
+            }
+            _ => text,
+        })
+    });
+    said.collect()
 }
 
 /// The sentences below the headline: the worst finding, what a policy made of it, what was not
@@ -164,6 +194,7 @@ pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
                 .prose(policy),
         );
     }
+    lead.extend(accepts(judgement));
     let demoted: Vec<Text> = judgement
         .findings
         .iter()

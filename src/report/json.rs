@@ -18,7 +18,7 @@ use super::build::Sides;
 pub const REPORT_FORMAT: &str = "infergate.report/1";
 
 /// A report file. Keys come in this order; newer minor versions may add some.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReportFile {
     /// [`REPORT_FORMAT`].
     pub format: String,
@@ -75,7 +75,7 @@ pub struct ReportFile {
 }
 
 /// The spec that was judged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReportSpec {
     /// Its name.
     pub name: String,

@@ -113,6 +113,7 @@ fn is_tested(finding: &Finding) -> bool {
     match finding.state {
         CellState::Regressed => true,
         CellState::Ok
+        | CellState::Accepted
         | CellState::Improved
         | CellState::Suspect
         | CellState::Inconclusive

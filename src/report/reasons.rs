@@ -1,5 +1,6 @@
 //! Why a cell's state is what it is, where that is not the test alone.
 
+use crate::metric::Metric;
 use crate::unit::scale::{self, Unit};
 use crate::verdict::Reason;
 
@@ -9,12 +10,16 @@ use super::span::Text;
 pub(super) const fn leaves_the_test(reason: &Reason) -> bool {
     matches!(
         reason,
-        Reason::Inherited | Reason::Traded { .. } | Reason::TradeNotShown { .. }
+        Reason::Inherited
+            | Reason::Traded { .. }
+            | Reason::TradeNotShown { .. }
+            | Reason::BeyondAccepted { .. }
+            | Reason::AcceptExpired { .. }
     )
 }
 
 /// A reason in words.
-pub(super) fn words(reason: &Reason) -> Text {
+pub(super) fn words(metric: Metric, reason: &Reason) -> Text {
     match reason {
         Reason::CandidateFailed => {
             Text::of("the candidate's requests failed or were shed, the baseline's were not")
@@ -61,6 +66,22 @@ pub(super) fn words(reason: &Reason) -> Text {
             "overloaded: the baseline does not keep up with this load, the candidate does, so there is no change to measure; lower the rate",
         ),
         Reason::BothOverloaded => Text::of("both sides overloaded: lower the rate"),
+        Reason::Accepted { value, until, file } => Text::of("accepted up to ")
+            .figure(scale::value(metric.unit(), *value))
+            .words(" and the tolerance beyond, until ")
+            .figure(until.clone())
+            .words(", see ")
+            .quoted(file),
+        Reason::BeyondAccepted { value, file } => Text::default()
+            .quoted(file)
+            .words(" accepts ")
+            .figure(scale::value(metric.unit(), *value))
+            .words(" and the tolerance beyond, and it is not shown to be within that"),
+        Reason::AcceptExpired { until, file } => Text::of("the accept ")
+            .quoted(file)
+            .words(" expired on ")
+            .figure(until.clone())
+            .words(": promote sessions of the new level, fix it, or accept it anew"),
         Reason::NotSettled { cut, of } => Text::of("not settled: the first ")
             .figure(scale::count(*cut))
             .words(" of ")

@@ -158,6 +158,9 @@ pub(super) fn sentence(finding: &Finding) -> Text {
         (_, _, Some(change), _) => text.words(" is ").then(change_said(metric, change)),
         (_, _, None, _) => text.words(" is ").words(finding.state.label()),
     };
+    if let Some(release) = &finding.since {
+        text = text.words(" since ").quoted(release);
+    }
     match finding.limit {
         Some(limit) => text
             .words(", limit: ")
@@ -169,7 +172,11 @@ pub(super) fn sentence(finding: &Finding) -> Text {
 
 /// Why a finding's state is what it is, where a table of numbers does not say.
 pub(super) fn why(finding: &Finding) -> Option<Text> {
-    let reason = finding.reason.as_ref().map(reasons::words);
+    let metric = finding.cell.metric.metric();
+    let reason = finding
+        .reason
+        .as_ref()
+        .map(|reason| reasons::words(metric, reason));
     let state = match finding.state {
         CellState::Suspect if finding.limit.is_none() => {
             Some("worth a look: worse than chance explains (one such call in ten is false)")
@@ -199,6 +206,7 @@ pub(super) fn why(finding: &Finding) -> Option<Text> {
         | CellState::Invalid
         | CellState::Missing
         | CellState::Incomparable
+        | CellState::Accepted
         | CellState::Improved
         | CellState::Ok => None,
     };
@@ -229,6 +237,7 @@ pub(super) fn resolvable(finding: &Finding) -> Option<Text> {
         | CellState::Implausible
         | CellState::NotFinished
         | CellState::New
+        | CellState::Accepted
         | CellState::Improved
         | CellState::Ok => return None,
     }

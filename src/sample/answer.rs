@@ -20,7 +20,7 @@ pub struct Heard {
 }
 
 /// What a record keeps of an answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct AnswerRecord {
     /// Kinds of the checks that it failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

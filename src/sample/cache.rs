@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// Prompt tokens that were looked up in a prefix cache, and how many of them it held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct CacheTokens {
     /// Tokens that it held.
     pub hits: u64,
@@ -36,7 +38,7 @@ impl CacheTokens {
 }
 
 /// What the engine's own counters say of its prefix cache over a stage.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EngineCache {
     /// So many tokens, all replicas together.

@@ -3,7 +3,19 @@
 use serde::{Deserialize, Serialize};
 
 /// The `finish_reason` of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
     /// `stop`: the model ended its answer, or wrote a stop word.

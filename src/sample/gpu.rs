@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::unit::Nanos;
 
 /// One look at one GPU. What it does not report is absent.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GpuSample {
     /// When, since the stage's start.
     #[serde(rename = "at_ns")]
@@ -29,7 +29,19 @@ pub struct GpuSample {
 }
 
 /// What holds a GPU's clocks back. Idling is none of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Throttle {
     /// The power limit, by software.

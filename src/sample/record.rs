@@ -8,7 +8,7 @@ use crate::unit::Nanos;
 
 /// What happened to one request. Instants are nanoseconds since the stage's start on the load
 /// client's monotonic clock.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RequestRecord {
     /// Index of the stage in the plan.
     pub stage: u32,
@@ -112,7 +112,9 @@ impl RequestRecord {
 }
 
 /// Where a count of output tokens comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum TokenSource {
     /// `usage.completion_tokens`.
@@ -122,7 +124,9 @@ pub enum TokenSource {
 }
 
 /// How a request ended: exactly one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Ended well.
@@ -162,7 +166,9 @@ pub enum Outcome {
 }
 
 /// The limit at which a request was given up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutPhase {
     /// Until the connection stands.
@@ -176,7 +182,19 @@ pub enum TimeoutPhase {
 }
 
 /// An outcome without its details, to count by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each is documented on `Outcome`")]
 pub enum OutcomeKind {

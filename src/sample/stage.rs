@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::unit::Nanos;
 
 /// What the load client saw of one stage. Instants are nanoseconds since the stage's start.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StageObservation {
     /// Start of the measured window; equal to `window_end` where the stage ended before it.
     pub window_start: Nanos,
@@ -35,7 +35,7 @@ pub struct StageObservation {
 }
 
 /// How a client fared in a piece of the window, of about a second or, in long stages, longer.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Pulse {
     /// Where the piece starts.
     #[serde(rename = "start_ns")]
@@ -80,7 +80,7 @@ impl Pulse {
 }
 
 /// How a stage ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StageEnd {
     /// As planned.
@@ -97,7 +97,7 @@ pub enum StageEnd {
 }
 
 /// Why a stage ended early, or was not run after another that did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
     /// Too many of the latest requests failed.
@@ -112,7 +112,7 @@ pub enum StopReason {
 }
 
 /// What the engine itself still held after a stage's drain, by its own metrics.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EngineQueue {
     /// Nothing: the next stage starts on an idle engine.
@@ -132,7 +132,7 @@ pub enum EngineQueue {
 }
 
 /// How far a client's clock is ahead of the target's, in seconds: between the two.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClockSkew {
     /// At least.
     pub least_s: f64,

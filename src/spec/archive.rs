@@ -56,7 +56,7 @@ impl FromStr for BranchName {
                 && part.chars().all(allowed)
                 && !part.contains("..")
                 && !part.ends_with('.')
-                && !part.ends_with(".lock")
+                && part.rsplit('.').next() != Some("lock")
         };
         if text.len() <= 200 && text != "HEAD" && text.split('/').all(part) {
             Ok(Self(text.to_owned()))

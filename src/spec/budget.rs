@@ -33,7 +33,7 @@ pub struct Money {
 }
 
 /// What GPUs cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Cost {
     /// One GPU for an hour.
     pub gpu_hour: f64,

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// The regime of the prefix cache, made by what prompts share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheRegime {
     /// Nothing is found but a conversation's own history: each request has a salt of its own.

@@ -40,7 +40,7 @@ pub enum FileText {
 }
 
 /// What a run keeps of a JSON Schema's file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SchemaStamp {
     /// The path as the spec has it.
     pub file: String,

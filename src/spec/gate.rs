@@ -24,6 +24,32 @@ pub struct Gate {
     pub token_mismatch: f64,
     /// What a regression has to be proven against.
     pub evidence: Evidence,
+    /// By how much a cell may be worse than at the pinned release; `None` where nobody asks.
+    pub anchor: Option<Drift>,
+}
+
+/// How far cells may drift from the pinned release.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drift(f64);
+
+impl Drift {
+    /// `None` unless above 0 and below 1: 0.15 is 15 %.
+    pub fn try_new(ratio: f64) -> Option<Self> {
+        (ratio > 0.0 && ratio < 1.0).then_some(Self(ratio))
+    }
+
+    /// The limit of a cell against the release: this share, and never less than the cell's own; a limit
+    /// in points stays as it is. `None` of a limit that needs no baseline.
+    pub fn limit(self, own: Limit) -> Option<Limit> {
+        match own {
+            Limit::WorseBy { ratio, floor } => Some(Limit::WorseBy {
+                ratio: ratio.max(self.0),
+                floor,
+            }),
+            Limit::WorseByPoints(_) => Some(own),
+            Limit::AtMost(_) | Limit::AtLeast(_) => None,
+        }
+    }
 }
 
 impl Gate {
@@ -44,7 +70,7 @@ impl Gate {
 }
 
 /// Bounds on repeats: pairs in `ab`, candidate runs against stored sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Repeats {
     /// No verdict before so many.
     pub min: u32,
@@ -53,7 +79,9 @@ pub struct Repeats {
 }
 
 /// What a repository makes of an outcome that is neither pass nor regression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
     /// Exit 3.

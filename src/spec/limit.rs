@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::metric::Metric;
 
 /// Where a cell breaks.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
     /// Worse than the baseline by this ratio (0.05 is 5 %) and, if given, by `floor` as well.

@@ -52,7 +52,7 @@ pub use connection::{
     Answers, Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection,
 };
 pub use files::{FileAsk, FileText, Files, Reader, SchemaStamp};
-pub use gate::{Gate, GateCell, Policy, Repeats};
+pub use gate::{Drift, Gate, GateCell, Policy, Repeats};
 pub use import::Import;
 pub use keep_text::KeepText;
 pub use launch::{Ending, Launch, Ready, StopSignal, Word};

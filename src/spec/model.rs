@@ -165,7 +165,7 @@ pub struct Target {
 }
 
 /// Which of the OpenAI-compatible APIs is spoken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Api {
     /// `/v1/chat/completions`.
@@ -193,7 +193,7 @@ impl Api {
 }
 
 /// What the figures speak about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layer {
     /// The engine itself.
@@ -231,7 +231,19 @@ pub struct Workload {
 pub type Slo = BTreeMap<SloClause, Nanos>;
 
 /// What a limit speaks about; a request keeps it with `value ≤ limit`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum SloClause {
     /// Time to first token.

@@ -10,7 +10,7 @@ use crate::trace::{BLOCK_TOKENS, Selection};
 use crate::unit::Nanos;
 
 /// What a run keeps of a stage's replay, so that its spec can be read without the trace.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ReplayStamp {
     /// The stage.
     pub stage: String,
@@ -23,7 +23,9 @@ pub struct ReplayStamp {
 }
 
 /// A class's part of a replay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Played {
     /// Requests.
     pub requests: u32,

@@ -24,7 +24,7 @@ pub struct Rows {
 }
 
 /// What the rows of a file are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowsKind {
     /// Input and output lengths, drawn with replacement.
@@ -34,7 +34,7 @@ pub enum RowsKind {
 }
 
 /// How many rows a file has, and how long their answers are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RowsSize {
     /// Rows that can be sent.
     pub count: u32,
@@ -45,7 +45,7 @@ pub struct RowsSize {
 }
 
 /// What a run keeps of a class's rows, so that its spec can be read without the file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RowsStamp {
     /// The class.
     pub class: String,

@@ -8,7 +8,7 @@ use crate::metric::Cell;
 
 /// "TTFT p95 may lose 8 % if output throughput gains 15 %": while the gain is shown, the cell's
 /// tolerance is the cap.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Trade {
     /// The cell that has to gain.
     pub gain: Cell,

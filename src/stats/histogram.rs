@@ -14,7 +14,7 @@ use super::quantile::Rank;
 const LONGEST_TEXT: usize = 1 << 20;
 
 /// How finely values are told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Precision {
     /// Three significant digits, for what gates.

@@ -9,7 +9,9 @@ use super::student::{cdf, quantile, sf};
 use super::{mean, variance};
 
 /// What a regression has to be proven against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {
     /// Worse than no change, with the best estimate at or over the tolerance.

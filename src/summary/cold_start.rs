@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How a launched engine came up.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ColdStart {
     /// From the start of its process to its first answer of 2xx to the ready probe.
     pub ready_s: f64,
@@ -17,7 +17,7 @@ pub struct ColdStart {
 }
 
 /// What became of a request before any load.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EarlyAnswer {
     /// It was answered.

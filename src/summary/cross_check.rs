@@ -17,7 +17,7 @@ const FASTER_S: f64 = 0.001;
 
 /// Both counts and times of a stage from before its warm-up to after its drain: of the same requests,
 /// where nobody else uses the engine.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CrossCheck {
     /// Why the counts need not be equal; absent where they have to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct CrossCheck {
 }
 
 /// One thing by both counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BothCounts {
     /// What was counted.
     pub of: CountOf,
@@ -42,7 +42,7 @@ pub struct BothCounts {
 }
 
 /// What both sides count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountOf {
     /// Tokens of answers.
@@ -54,7 +54,7 @@ pub enum CountOf {
 }
 
 /// One mean time by both clocks, the client's from the send.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BothTimes {
     /// Which.
     pub of: TimeOf,
@@ -65,7 +65,7 @@ pub struct BothTimes {
 }
 
 /// What both sides time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeOf {
     /// To the first token.

@@ -6,7 +6,7 @@ use super::cross_check::CrossCheck;
 use crate::sample::CacheTokens;
 
 /// The engine's side of a stage.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EngineView {
     /// Its metrics were read.
@@ -34,7 +34,7 @@ impl EngineView {
 
 /// What the metrics of all replicas together say of the measured window. A figure that the engine
 /// does not have is absent, never 0.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EngineFigures {
     /// Whose names were found: `vllm`, `sglang`, `llama.cpp`, `tensorrt-llm`, `tgi`.
     pub engine: String,
@@ -100,7 +100,7 @@ pub struct EngineFigures {
 }
 
 /// A time that an engine measured of many requests.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EngineTime {
     /// Observations.
     pub n: u64,
@@ -115,7 +115,7 @@ pub struct EngineTime {
 }
 
 /// A level over the window.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Gauge {
     /// Its mean over time.
     pub mean: f64,
@@ -124,7 +124,7 @@ pub struct Gauge {
 }
 
 /// What speculative decoding did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Speculation {
     /// Tokens that were proposed.
     pub drafted: u64,

@@ -10,7 +10,7 @@ use crate::sample::{GpuSample, Throttle};
 use crate::unit::Nanos;
 
 /// The GPUs' side of a stage.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GpuView {
     /// They were looked at.
@@ -23,7 +23,7 @@ pub enum GpuView {
 }
 
 /// One GPU over the measured window.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GpuFigures {
     /// Which, as the driver numbers them.
     pub index: u32,

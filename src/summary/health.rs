@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// How the client fared in the window.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClientHealth {
     /// Median of `sent − scheduled`.
     pub lateness_p50_s: f64,

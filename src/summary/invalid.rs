@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Why a stage is invalid: what the client or the harness did wrong.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InvalidReason {
     /// Requests left too late.

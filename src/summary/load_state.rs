@@ -9,7 +9,7 @@ use crate::stats::median;
 use crate::unit::Nanos;
 
 /// How an open loop's target keeps up with what it is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LoadState {
     /// What follows from the two figures.
     pub state: Saturation,
@@ -21,7 +21,9 @@ pub struct LoadState {
 }
 
 /// Whether a target keeps up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Saturation {
     /// It does.

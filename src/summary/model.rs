@@ -29,7 +29,7 @@ use crate::spec::{CacheRegime, Cost, ReplayStamp, RowsStamp, SchemaStamp, SloCla
 pub const RUN_FORMAT: &str = "infergate.run/1";
 
 /// One execution of one plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Run {
     /// [`RUN_FORMAT`].
     pub format: String,
@@ -90,7 +90,7 @@ pub struct Run {
 }
 
 /// A step of a sweep that was not run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SkippedStage {
     /// The step's name.
     pub name: String,
@@ -101,7 +101,19 @@ pub struct SkippedStage {
 }
 
 /// Which side of a comparison a run stands on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
     /// What is compared with.
@@ -111,7 +123,7 @@ pub enum Side {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunEnd {
     /// As planned.
@@ -126,7 +138,7 @@ pub enum RunEnd {
 }
 
 /// The spec of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SpecStamp {
     /// Its name.
     pub name: String,
@@ -175,7 +187,7 @@ impl SpecStamp {
 }
 
 /// Who measured.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClientStamp {
     /// Version of infergate.
     pub version: String,
@@ -184,7 +196,7 @@ pub struct ClientStamp {
 }
 
 /// One stage of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StageSummary {
     /// The stage's name.
     pub name: String,
@@ -236,7 +248,7 @@ pub struct StageSummary {
 }
 
 /// One class of a stage, or all of them pooled.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClassSummary {
     /// Requests scheduled in the window.
     pub scheduled: u64,
@@ -293,7 +305,7 @@ impl ClassSummary {
 }
 
 /// How many requests were good, in all and by clause.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Attainment {
     /// Requests that met every clause.
     pub good: u64,
@@ -304,7 +316,7 @@ pub struct Attainment {
 }
 
 /// How many requests met one clause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ClauseCount {
     /// Requests that met it.
     pub met: u64,
@@ -313,7 +325,7 @@ pub struct ClauseCount {
 }
 
 /// One distribution metric of a class or stage.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Distribution {
     /// Values: one a request, or one a token for ITL.
     pub n: u64,
@@ -327,13 +339,14 @@ pub struct Distribution {
     pub max_s: f64,
     /// Exact quantiles, type 7.
     pub quantiles: BTreeMap<Quantile, QuantileValue>,
-    /// HDR histogram of nanoseconds, V2 deflate, base64; for TTFT, TPOT, E2E and ITL.
+    /// HDR histogram of nanoseconds, V2 deflate, base64; for TTFT, TPOT, E2E and ITL. None of a stage
+    /// whose classes have their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hdr: Option<String>,
 }
 
 /// A quantile over those that succeeded, and over all.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct QuantileValue {
     /// Over successful requests.
     pub value_s: f64,
@@ -343,7 +356,7 @@ pub struct QuantileValue {
 }
 
 /// A slice of the window.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Window {
     /// Start since the window's start.
     pub start_s: f64,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What the way to the target takes, measured before the load. It is in every latency and never
 /// taken out of one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Network {
     /// Median of five TCP connects.
     pub connect_s: f64,

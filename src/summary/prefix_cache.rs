@@ -10,7 +10,7 @@ pub const CACHE_TOLERANCE: f64 = 0.1;
 
 /// How much of a stage's prompts a prefix cache found, warm-up included: what a warm regime sends
 /// ahead is not.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PrefixCache {
     /// By the engine's own counters, over all that it was sent meanwhile.
     pub engine: EngineCache,

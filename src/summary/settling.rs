@@ -16,7 +16,7 @@ use crate::unit::Nanos;
 const MOST: usize = 1 << 15;
 
 /// Where a stage's latencies settle, by MSER-5 over their logarithms in the order of sending.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Settling {
     /// Which latency takes longest to settle: TTFT or E2E.
     pub metric: Metric,

@@ -7,7 +7,7 @@ use super::model::ClientStamp;
 use crate::sample::{ClockSkew, StageObservation};
 
 /// A run that is one of several shards: it cannot be judged alone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ShardStamp {
     /// Which, from 1.
     pub index: u32,
@@ -23,7 +23,7 @@ pub struct ShardStamp {
 }
 
 /// A shard that a run was put together from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct MergedShard {
     /// Which, from 1.
     pub index: u32,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::ident::Commit;
 
 /// What lay in the spec's repository when the run was taken.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SourceStamp {
     /// The commit that was checked out.
     pub commit: Commit,

@@ -6,7 +6,7 @@ use super::model::Run;
 use crate::spec::Cost;
 
 /// What runs took of the machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Spent {
     /// Seconds of load, drains and starts of engines.
     pub measured_s: f64,
@@ -17,7 +17,7 @@ pub struct Spent {
 }
 
 /// Time of GPUs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GpuTime {
     /// A part for each number of GPUs and price.
@@ -30,7 +30,7 @@ pub enum GpuTime {
 }
 
 /// Time of so many GPUs at one price.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct GpuPart {
     /// How many.
     pub gpus: u32,
@@ -42,7 +42,7 @@ pub struct GpuPart {
 }
 
 /// What it costs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Paid {
     /// No spec has a price.

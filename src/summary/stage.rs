@@ -224,9 +224,14 @@ impl<'a> Survey<'a> {
             tenants: self.tenants.finish(),
             windows: self.windows.finish(&observation.pulses),
         };
-        // Each class has its own.
-        if let (false, Some(quality)) = (summary.classes.is_empty(), &mut summary.pooled.quality) {
-            quality.sample = AnswerSample::default();
+        // Each class has its own, and their histograms merge.
+        if !summary.classes.is_empty() {
+            if let Some(quality) = &mut summary.pooled.quality {
+                quality.sample = AnswerSample::default();
+            }
+            for distribution in summary.pooled.distributions.values_mut() {
+                distribution.hdr = None;
+            }
         }
         summary.invalid = invalid(self.context, &summary, observation);
         summary

@@ -17,7 +17,7 @@ const TOP: usize = 20;
 const FINENESS: u32 = 11;
 
 /// The window's requests by tenant.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Tenants {
     /// The 20 with most requests, most first; of equal ones the lower number first.
     pub top: Vec<TenantSummary>,
@@ -30,7 +30,7 @@ pub struct Tenants {
 }
 
 /// One tenant of a stage.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TenantSummary {
     /// Its number, from 0.
     pub tenant: u32,
@@ -46,7 +46,9 @@ pub struct TenantSummary {
 }
 
 /// How the requests of a tenant, or of several, ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct TenantCounts {
     /// Requests scheduled in the window.
     pub requests: u64,
@@ -62,7 +64,7 @@ pub struct TenantCounts {
 }
 
 /// Exact quantiles (type 7) of requests that succeeded.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TenantLatency {
     /// Median.
     pub p50_s: f64,

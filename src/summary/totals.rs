@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::sample::TokenSource;
 
 /// Tokens of the window's requests.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TokenTotals {
     /// Input tokens that the plan wanted of requests whose usage was reported.
     pub input_planned: u64,
@@ -24,7 +24,7 @@ pub struct TokenTotals {
 }
 
 /// Rates over the window.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Rates {
     /// Requests scheduled / window.
     pub offered_rps: f64,

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::{Nanos, UnitError, split_number};
 
 /// Requests per second: finite and above zero.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Rps(f64);
 

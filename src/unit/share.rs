@@ -10,7 +10,7 @@ use super::{UnitError, split_number};
 /// A share as written in a spec: `5%` of something, or `0.2pp` between two proportions.
 ///
 /// Both hold a fraction: `5%` is 0.05 and `0.2pp` is 0.002.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Share {
     /// A percentage of a value.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::ident::Commit;
 
 /// Where baseline, accepts and gate were read from, and why there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct BaseStamp {
     /// The commit whose files count; `None` is the working tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct BaseStamp {
 }
 
 /// The newest measured commit in the past of a base.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Nearest {
     /// Which.
     pub commit: Commit,

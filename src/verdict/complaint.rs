@@ -17,6 +17,7 @@ impl Judgement {
                     CellState::Improved | CellState::Implausible => Way::Better,
                     CellState::Invalid => Way::Unmeasured,
                     CellState::Ok
+                    | CellState::Accepted
                     | CellState::Missing
                     | CellState::Incomparable
                     | CellState::Inconclusive

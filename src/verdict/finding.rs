@@ -67,6 +67,7 @@ impl Context<'_> {
         Finding {
             cell: judged.cell.cell.clone(),
             alike: judged.cell.alike,
+            since: None,
             state,
             gated: true,
             limit: judged.cell.limit,
@@ -206,7 +207,12 @@ impl Context<'_> {
             | CellState::NotFinished
             | CellState::NotResolvable
             | CellState::Inconclusive => CellState::Inconclusive,
-            CellState::Invalid | CellState::Missing | CellState::Incomparable | CellState::New => {
+            // Accepted is said of what was judged, later than this.
+            CellState::Invalid
+            | CellState::Missing
+            | CellState::Incomparable
+            | CellState::New
+            | CellState::Accepted => {
                 return (state, reason);
             }
         };

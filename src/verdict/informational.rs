@@ -130,6 +130,7 @@ fn finding(context: &Context<'_>, shown: &Shown<'_>, worse: f64, better: f64) ->
     Some(Finding {
         cell: cell.cell.clone(),
         alike: cell.alike,
+        since: None,
         state,
         gated: false,
         limit: cell.limit,

@@ -5,8 +5,10 @@
 //! repeats the next look needs. A live comparison calls it after every look and stops when it says
 //! so; the same files give the identical judgement offline, years later.
 
+mod accepted;
 mod base;
 mod complaint;
+mod drift;
 pub mod empirical;
 mod explain;
 mod explanation;
@@ -27,7 +29,9 @@ mod shift;
 mod tests;
 
 pub use crate::compare::PinDifference;
+pub use accepted::{Excuse, judge_accepting};
 pub use base::{BaseStamp, Nearest};
+pub use drift::{Release, judge_drift};
 pub use explain::explain;
 pub use explanation::{Decided, Explanation, LookAhead, LookTaken, NoiseOfRun, Repeat, Tail};
 pub use finding::ARCHIVE_DAYS;
@@ -54,9 +58,19 @@ const SEVERAL: u32 = 3;
 
 /// Judges a comparison: total, whatever was measured.
 pub fn judge(comparison: &Comparison, gate: &Gate) -> Judgement {
+    judge_as(comparison, gate, |_| {})
+}
+
+/// The same, with a word on the findings of the gated cells before anything follows from them.
+fn judge_as(
+    comparison: &Comparison,
+    gate: &Gate,
+    retouch: impl FnOnce(&mut [Finding]),
+) -> Judgement {
     let procedure = Procedure::new(comparison, gate);
     let context = procedure.context();
     let mut findings = procedure.gated(&context);
+    retouch(&mut findings);
     findings.extend(informational::findings(&context, procedure.kept()));
     let next = next(&procedure);
     let mut judgement = outcome::judgement(&context, gate, findings, next, &procedure.screened);

@@ -12,7 +12,7 @@ use crate::spec::Limit;
 use crate::stats::moderated::Evidence as Proof;
 
 /// The outcome of a gate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Every gated cell is within its limit, or better.
@@ -26,7 +26,19 @@ pub enum Verdict {
 }
 
 /// What became of one cell.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellState {
     /// Beyond its limit, beyond doubt.
@@ -49,6 +61,8 @@ pub enum CellState {
     NotFinished,
     /// Observed, but not declared or not in the baseline.
     New,
+    /// Worse than its limit, and within what a reviewed file accepts for now.
+    Accepted,
     /// Better by more than its tolerance, beyond doubt.
     Improved,
     /// A change as large as the tolerance is ruled out.
@@ -56,6 +70,11 @@ pub enum CellState {
 }
 
 impl CellState {
+    /// Whether the cell keeps its own limit.
+    pub const fn is_pass(self) -> bool {
+        matches!(self, Self::Ok | Self::Improved)
+    }
+
     /// In words, for reports.
     pub const fn label(self) -> &'static str {
         match self {
@@ -69,6 +88,7 @@ impl CellState {
             Self::NotResolvable => "not resolvable",
             Self::NotFinished => "not finished",
             Self::New => "new",
+            Self::Accepted => "accepted",
             Self::Improved => "improved",
             Self::Ok => "ok",
         }
@@ -76,7 +96,7 @@ impl CellState {
 }
 
 /// How the runs were taken, which decides what they can show.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Design {
     /// Alternating pairs in one session.
@@ -107,7 +127,7 @@ pub enum Design {
 }
 
 /// A number with how many requests (or tokens) it rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Reading {
     /// In the metric's unit; geometric mean over the side's runs (arithmetic for proportions).
     /// `None` is +∞: too many requests failed for the quantile to exist.
@@ -117,7 +137,7 @@ pub struct Reading {
 }
 
 /// The estimated change of the candidate against the baseline.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// Candidate by baseline, minus one; with its unadjusted 95 % interval.
@@ -141,7 +161,7 @@ pub enum Change {
 }
 
 /// The test behind a state.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Evidence {
     /// Repeats used at the last look.
     pub repeats: u32,
@@ -159,7 +179,7 @@ pub struct Evidence {
 }
 
 /// Why a state is what it is, where that is not the test alone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// The candidate's requests failed or were shed while the baseline's were not.
@@ -223,6 +243,29 @@ pub enum Reason {
     BaselineOverloaded,
     /// Neither side keeps up with the load.
     BothOverloaded,
+    /// A reviewed file accepts its new level for now.
+    Accepted {
+        /// The accepted value, in the metric's unit.
+        value: f64,
+        /// The last day on which it does.
+        until: String,
+        /// The file.
+        file: String,
+    },
+    /// A reviewed file accepts a worse level, and the cell is not within that either.
+    BeyondAccepted {
+        /// The accepted value, in the metric's unit.
+        value: f64,
+        /// The file.
+        file: String,
+    },
+    /// A reviewed file accepted a worse level until a day that is over.
+    AcceptExpired {
+        /// That day.
+        until: String,
+        /// The file.
+        file: String,
+    },
     /// The latencies were still settling in more than half of a side's runs.
     NotSettled {
         /// Requests that are warm-up, in the run with the most.
@@ -233,7 +276,7 @@ pub enum Reason {
 }
 
 /// One judged cell.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Finding {
     /// What was judged.
     pub cell: Cell,
@@ -256,10 +299,15 @@ pub struct Finding {
     /// How far the sides' answers are alike, of agreement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alike: Option<Alike>,
+    /// The pinned release that it is compared with; `None` of the baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
 }
 
 /// Counts of gated cells by what became of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
 pub struct Headline {
     /// Gated cells.
     pub gated: u32,
@@ -269,6 +317,9 @@ pub struct Headline {
     pub passed: u32,
     /// Improved.
     pub improved: u32,
+    /// Worse, and accepted so for now.
+    #[serde(default)]
+    pub accepted: u32,
     /// Everything between: suspect, inconclusive, implausible, not resolvable, not finished.
     pub undecided: u32,
     /// Invalid, missing or incomparable.
@@ -276,7 +327,7 @@ pub struct Headline {
 }
 
 /// All cells moved by about the same factor, as a slower clock moves them, and not one code path.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UniformShift {
     /// Cells that were looked at.
     pub cells: u32,
@@ -287,7 +338,7 @@ pub struct UniformShift {
 }
 
 /// What the user can do next.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Advice {
     /// One sentence.
     pub text: String,
@@ -296,7 +347,7 @@ pub struct Advice {
 }
 
 /// What would still be needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NextLook {
     /// Sampling is over.
@@ -306,7 +357,7 @@ pub enum NextLook {
 }
 
 /// The whole judgement.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,

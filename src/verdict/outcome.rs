@@ -51,6 +51,7 @@ fn headline(findings: &[Finding]) -> Headline {
         match finding.state {
             CellState::Regressed => headline.regressed += 1,
             CellState::Ok => headline.passed += 1,
+            CellState::Accepted => headline.accepted += 1,
             CellState::Improved => {
                 headline.passed += 1;
                 headline.improved += 1;
@@ -84,7 +85,7 @@ fn ending(finding: &Finding) -> Exit {
         | CellState::Inconclusive
         | CellState::NotFinished
         | CellState::NotResolvable => Exit::Undecided,
-        CellState::Ok | CellState::Improved => Exit::Pass,
+        CellState::Ok | CellState::Improved | CellState::Accepted => Exit::Pass,
     }
 }
 

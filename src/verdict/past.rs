@@ -10,7 +10,7 @@ use crate::metric::{Cell, Direction};
 
 /// A cell whose level changed within the stored baseline. The candidate is held against the later
 /// sessions alone, so nothing of it is charged to the candidate.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct LevelChange {
     /// Which cell.
     pub cell: Cell,

@@ -4,6 +4,10 @@
 
 mod ab;
 mod archive_branch;
+mod archive_faults;
+mod archive_size;
+mod archive_verbs;
+mod archive_versions;
 mod baseline;
 mod budget;
 mod calibrate;
@@ -41,6 +45,7 @@ mod quality;
 #[cfg(unix)]
 mod resume;
 mod run;
+mod schema;
 mod scripted_history;
 mod shards;
 #[cfg(unix)]
@@ -50,3 +55,4 @@ mod support;
 mod target;
 mod trace;
 mod traffic;
+mod valid;

@@ -30,6 +30,8 @@ pub(crate) const NOISY: std::ops::RangeInclusive<usize> = 24..=30;
 pub(crate) const UPGRADE: usize = 34;
 /// The night on a shared machine.
 pub(crate) const SHARED: usize = 50;
+/// The night that is pinned as a release.
+pub(crate) const RELEASE: usize = 4;
 /// Runs of a session.
 const RUNS: usize = 3;
 
@@ -85,7 +87,7 @@ pub(crate) fn truth(night: usize, metric: &str) -> f64 {
             let so_far = steps.iter().filter(|(first, _)| night >= *first);
             shared * so_far.map(|(_, by)| by).product::<f64>()
         }
-        "e2e" => shared * 1.0025_f64.powi(night as i32),
+        "e2e" => shared * 1.0025_f64.powf(night as f64),
         "output_tps" => (if night >= UPGRADE { 0.9 } else { 1.0 }) / shared,
         _ => shared,
     }
@@ -201,11 +203,42 @@ impl Scripted {
     /// All nights, promoted.
     pub(crate) fn whole() -> Self {
         let mut scripted = Self::new();
-        for night in (0..NIGHTS).filter(|night| *night != SHARED) {
+        for night in 0..NIGHTS {
             let session = scripted.measure(night);
             scripted.promote(&session);
         }
         scripted
+    }
+
+    /// What people do about it: the night on a shared machine is void, an early one is a release, and
+    /// the upgrade is accepted until the end of February.
+    pub(crate) fn curate(&self) {
+        let shared = format!("night-{SHARED:02}");
+        let why = ["--reason", "the machine was shared", "--author", "night"];
+        let words = [&["baseline", "void", &shared], &why[..]].concat();
+        self.project.run(&words).exits(0);
+        let release = format!("night-{RELEASE:02}");
+        self.project
+            .run(&["baseline", "pin", &release, "--as", "v1.0"])
+            .exits(0);
+        let of_spec = self.project.path("baselines/nightly");
+        let folders = crate::support::entries(&of_spec);
+        let folder = folders.into_iter().find(|path| path.is_dir()).unwrap();
+        let environment = folder.file_name().unwrap().to_str().unwrap();
+        let upgrade = format!("night-{UPGRADE:02}");
+        let mut reference = json_of(&folder.join("reference.json"));
+        reference["epochs"] = json!([{
+            "from": upgrade, "accept": "2026-02-07-upgrade", "started": "2026-02-07T03:30:00Z"
+        }]);
+        let text = serde_json::to_string_pretty(&reference).unwrap();
+        fs::write(folder.join("reference.json"), text).unwrap();
+        let accept = format!(
+            "format: infergate.accept/1\ncreated: 2026-02-07T04:00:00Z\nexpires: 2026-02-28\n\
+             author: night\nreason: 0.12 is slower and was taken\nenvironment: {environment}\n\
+             sessions: [{upgrade}]\ncells:\n  - {{cell: steady/output_throughput, old: 1000.0, new: 900.0}}\n"
+        );
+        fs::create_dir_all(of_spec.join("accepts")).unwrap();
+        fs::write(of_spec.join("accepts/2026-02-07-upgrade.yaml"), accept).unwrap();
     }
 
     /// What `history` says of a cell, as JSON, and the track that it stands in.
@@ -244,8 +277,9 @@ fn shifts(series: &Value) -> Vec<usize> {
 #[test]
 fn history_finds_the_steps_the_drift_and_the_upgrade_and_no_change_in_noise() {
     let scripted = Scripted::whole();
+    scripted.curate();
     let (ttft, track) = scripted.history("steady/ttft.p95");
-    assert_eq!(track["sittings"].as_array().unwrap().len(), NIGHTS - 1);
+    assert_eq!(track["sittings"].as_array().unwrap().len(), NIGHTS);
     let found = shifts(&ttft);
     assert_eq!(found.len(), STEPS.len(), "{found:?}");
     for (found, expected) in found.iter().zip(STEPS) {
@@ -260,6 +294,10 @@ fn history_finds_the_steps_the_drift_and_the_upgrade_and_no_change_in_noise() {
         "{upgrade:?}"
     );
     assert_eq!(rate["shifts"][0]["worse"], true);
+    assert_eq!(rate["shifts"][0]["accepted"], true);
+    assert_eq!(track["accepts"][0]["expires"], "2026-02-28");
+    let void = &track["sittings"][SHARED]["standing"]["void"];
+    assert_eq!(void["reason"], "the machine was shared");
     // A drift is a staircase, all of it upwards.
     let (e2e, _) = scripted.history("steady/e2e.p50");
     let stairs = e2e["shifts"].as_array().unwrap();
@@ -268,6 +306,15 @@ fn history_finds_the_steps_the_drift_and_the_upgrade_and_no_change_in_noise() {
         stairs.iter().all(|shift| shift["worse"] == true),
         "{stairs:?}"
     );
+    // And far from the release, by what 50 nights of it make.
+    let drift = &e2e["drift"];
+    assert_eq!(
+        (&drift["anchor"], &drift["worse"]),
+        (&json!(RELEASE), &json!(true))
+    );
+    let expected = truth(NIGHTS - 3, "e2e") / truth(RELEASE, "e2e") - 1.0;
+    let change = drift["change"].as_f64().unwrap();
+    assert!((change - expected).abs() < 0.02, "{change} {expected}");
     // Each night knows its commit, and the upgrade's pin.
     let sittings = track["sittings"].as_array().unwrap();
     for (sitting, commit) in sittings.iter().zip(&scripted.commits) {

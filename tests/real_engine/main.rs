@@ -26,3 +26,6 @@ mod quality;
 #[path = "../it/support.rs"]
 #[allow(dead_code, reason = "the end-to-end tests use the rest")]
 mod support;
+#[path = "../it/valid.rs"]
+#[allow(dead_code, reason = "the end-to-end tests use the rest")]
+mod valid;

@@ -252,6 +252,7 @@ pub(in crate::report) fn finding(
     };
     Finding {
         alike: None,
+        since: None,
         cell,
         state,
         gated: true,
@@ -322,6 +323,7 @@ pub(in crate::report) fn judgement(verdict: Verdict, findings: Vec<Finding>) -> 
         regressed: count(&[CellState::Regressed]),
         passed: count(&[CellState::Ok, CellState::Improved]),
         improved: count(&[CellState::Improved]),
+        accepted: count(&[CellState::Accepted]),
         undecided: count(&[
             CellState::Suspect,
             CellState::Inconclusive,

@@ -6,7 +6,7 @@ use super::workload::Classes;
 use super::{cells, defaults};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
-use crate::spec::gate::{Gate, Policy, Repeats};
+use crate::spec::gate::{Drift, Gate, Policy, Repeats};
 use crate::spec::node::Node;
 use crate::spec::values;
 use crate::stats::moderated::Evidence;
@@ -22,9 +22,15 @@ const SHAPE: Shape = Shape {
         "token_mismatch",
         "evidence",
         "layer",
+        "anchor",
     ],
-    later: &["anchor", "min_completed"],
+    later: &["min_completed"],
     example: "gate: {cells: [{metric: ttft.p95, worse_by: 10%}]}",
+};
+const ANCHOR: Shape = Shape {
+    known: &["drift"],
+    later: &[],
+    example: "anchor: {drift: 15%}",
 };
 const REPEATS: Shape = Shape {
     known: &["min", "max"],
@@ -71,6 +77,7 @@ pub(super) fn lower(
         ];
         values::choice(node, "`evidence`", &options, &[], out)
     });
+    let anchor = gate.optional("anchor", out, anchor);
     let cells = match gate.get("cells", out) {
         Some(node) => cells::lower(node, classes, (stages, imports), out),
         None if gate.has("cells") => None,
@@ -106,6 +113,7 @@ pub(super) fn lower(
         incomparable: incomparable?,
         token_mismatch: token_mismatch?,
         evidence: evidence?,
+        anchor: anchor.ok()?,
     })
 }
 
@@ -152,6 +160,19 @@ fn repeats(node: &Node, out: &mut Diagnostics) -> Option<Repeats> {
         return None;
     }
     Some(repeats)
+}
+
+fn anchor(node: &Node, out: &mut Diagnostics) -> Option<Drift> {
+    let fields = Fields::open(node, "`anchor`", &ANCHOR, out)?;
+    let drift = fields.need("drift", ANCHOR.example, out)?;
+    match values::quantity(drift, "`drift`", ANCHOR.example, out)? {
+        Share::Percent(ratio) if Drift::try_new(ratio).is_some() => Drift::try_new(ratio),
+        Share::Percent(_) | Share::Points(_) => {
+            let rule = "it must be above 0% and below 100%";
+            fields::out_of_range(drift, "`drift`", rule, out);
+            None
+        }
+    }
 }
 
 fn token_mismatch(node: &Node, out: &mut Diagnostics) -> Option<f64> {

@@ -262,7 +262,12 @@ impl<'a> Hypothesis<'a> {
             self.level_since(),
             floor,
         )?;
-        Some(stored.with_noise(self.noise.map(at_least)))
+        let stored = stored.with_noise(self.noise.map(at_least));
+        if self.cell.anchored {
+            stored.seen_from(&self.ys(&self.baseline))
+        } else {
+            Some(stored)
+        }
     }
 
     /// Values of the run with the fewest, and how many its quantile needs; `None` where they suffice.

@@ -1,5 +1,6 @@
 //! The reference decisions, and what an archive can and can't support.
 
+mod accepts;
 mod conditions;
 mod patterns;
 mod properties;

@@ -1,0 +1,116 @@
+//! The candidate against a pinned release, so that ten small losses can't hide behind each other.
+
+use super::accepted::{Excuse, judge_accepting};
+use super::model::{Headline, Judgement, NextLook, Verdict};
+use crate::compare::{Arrangement, ComparedCell, Comparison};
+use crate::spec::{Drift, Gate};
+
+/// A pinned session beside the candidate.
+#[derive(Debug, Clone, Copy)]
+pub struct Release<'a> {
+    /// What it is called: `v1.2`.
+    pub label: &'a str,
+    /// The release's runs against the candidate's.
+    pub comparison: &'a Comparison,
+    /// How far a cell may be from it.
+    pub drift: Drift,
+}
+
+/// Adds to a judgement what the same candidate shows against a pinned release.
+///
+/// Each gated cell with a limit against the baseline has a second finding, against the release. A
+/// release is one session, and days differ: how much, the stored sessions of the baseline say, so a
+/// difference has to stand out of that twice, once for either side's day. With fewer sessions than a
+/// verdict needs it is advisory. Both families of cells have an error of their own, so that a false
+/// alarm is up to twice as likely as without a release.
+#[must_use]
+pub fn judge_drift(
+    judgement: Judgement,
+    baseline: &Comparison,
+    release: Release<'_>,
+    gate: &Gate,
+    excuses: &[Excuse],
+) -> Judgement {
+    let comparison = anchored(baseline, release);
+    if comparison.cells.is_empty() {
+        return judgement;
+    }
+    let mut drift = judge_accepting(&comparison, gate, excuses);
+    for finding in &mut drift.findings {
+        finding.since = Some(release.label.to_owned());
+    }
+    joined(judgement, drift)
+}
+
+/// The release's comparison as one with stored sessions whose centre is the release.
+fn anchored(baseline: &Comparison, release: Release<'_>) -> Comparison {
+    let mut comparison = release.comparison.clone();
+    let own = |cell: &ComparedCell| {
+        let same = |own: &&ComparedCell| own.gated && own.cell == cell.cell;
+        baseline.cells.iter().find(same)
+    };
+    comparison.cells.retain_mut(|cell| {
+        let limit = own(cell).and_then(|own| release.drift.limit(own.limit?));
+        let (Some(own), Some(limit)) = (own(cell), limit) else {
+            return false;
+        };
+        cell.limit = Some(limit);
+        cell.trade = None;
+        cell.anchored = true;
+        cell.sessions.clone_from(&own.sessions);
+        cell.noise.clone_from(&own.noise);
+        true
+    });
+    comparison.arrangement = Arrangement::Stored;
+    comparison.sessions = baseline.sessions;
+    comparison.archive_age_days = baseline.archive_age_days;
+    comparison
+}
+
+/// Both judgements as one: the worse verdict, all findings worst first.
+fn joined(mut judgement: Judgement, drift: Judgement) -> Judgement {
+    let rank = |verdict: Verdict| match verdict {
+        Verdict::Pass => 0,
+        Verdict::Undecided => 1,
+        Verdict::Invalid => 2,
+        Verdict::Regression => 3,
+    };
+    if rank(drift.verdict) > rank(judgement.verdict) {
+        judgement.verdict = drift.verdict;
+    }
+    judgement.exit = judgement.exit.worst(drift.exit);
+    judgement.policy = match (judgement.policy, drift.policy) {
+        (Some(one), Some(other)) if one != other => Some(format!("{one}, {other}")),
+        (one, other) => one.or(other),
+    };
+    judgement.headline = sum(judgement.headline, drift.headline);
+    judgement.findings.extend(drift.findings);
+    judgement
+        .findings
+        .sort_by_key(|finding| (!finding.gated, finding.state));
+    let new = |text: &String| !judgement.caveats.contains(text);
+    let caveats: Vec<String> = drift.caveats.into_iter().filter(new).collect();
+    judgement.caveats.extend(caveats);
+    for advice in drift.advice {
+        if !judgement.advice.contains(&advice) {
+            judgement.advice.push(advice);
+        }
+    }
+    judgement.next = match (judgement.next, drift.next) {
+        (NextLook::Repeats(one), NextLook::Repeats(other)) => NextLook::Repeats(one.max(other)),
+        (NextLook::Stop, next) | (next, NextLook::Stop) => next,
+    };
+    judgement
+}
+
+fn sum(one: Headline, other: Headline) -> Headline {
+    Headline {
+        gated: one.gated + other.gated,
+        regressed: one.regressed + other.regressed,
+        passed: one.passed + other.passed,
+        improved: one.improved + other.improved,
+        accepted: one.accepted + other.accepted,
+        undecided: one.undecided + other.undecided,
+        unmeasured: one.unmeasured + other.unmeasured,
+    }
+}
