@@ -12,7 +12,7 @@ SELECT
   filename AS file,
   regexp_extract(filename, '([^/\\]+)[/\\]runs[/\\][^/\\]+$', 1) AS environment,
   json AS run
-FROM read_json_objects('baselines/**/runs/*.json', filename = true)
+FROM read_json_objects('baselines/**/runs/*.json', filename = true, format = 'unstructured')
 WHERE starts_with(json ->> '$.format', 'infergate.run/1');
 
 -- The value of a pin of a run: seen, else declared.

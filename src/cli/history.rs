@@ -1,19 +1,25 @@
 //! `infergate history`: cells over time and commits.
 
+mod kept;
+mod pages;
+
+use std::path::{Path, PathBuf};
+
 use clap::Args;
+use kept::Shelved;
 
 use super::archive::ArchiveArgs;
 use super::context::Context;
 use super::failure::Failure;
 use super::source::embedded_spec;
-use crate::baseline::{self, Baseline, Shelf, Stored};
+use crate::baseline::{self, Shelf, Stored};
 use crate::diag::suggest;
 use crate::exit::Exit;
-use crate::history::{History, Kept, KeptSession, Standing, assemble};
-use crate::ident::Name;
+use crate::git::Repository;
+use crate::history::{History, Kept, assemble};
 use crate::metric::Cell;
 use crate::report::history::{Page, cell, csv, overview};
-use crate::summary::Run;
+use crate::report::html::Forge;
 
 /// Columns where nobody says how many there are.
 const WIDTH: usize = 100;
@@ -31,6 +37,7 @@ Examples:
   infergate history steady/ttft.p95               one cell, a line a session
   infergate history --name chat-8b --last 90 --all
   infergate history --csv > history.csv
+  infergate history --html site                   pages for a browser, without network
 
 Exit codes: 0 shown · 2 no such cell, or nothing in the archive yet")]
 pub(super) struct HistoryArgs {
@@ -61,6 +68,15 @@ pub(super) struct HistoryArgs {
     #[arg(long)]
     csv: bool,
 
+    /// Write pages instead: a file that ends with `.html`, or a folder with a page a spec and an index
+    #[arg(long, value_name = "FILE|DIR", conflicts_with_all = ["csv", "json", "cell"])]
+    html: Option<PathBuf>,
+
+    /// Where the pages' commits are looked at, as `https://github.com/OWNER/NAME`; the remote `origin`
+    /// unless given
+    #[arg(long, value_name = "URL", requires = "html")]
+    repository: Option<String>,
+
     #[command(flatten)]
     archive: ArchiveArgs,
 }
@@ -75,6 +91,11 @@ pub(super) fn run(args: &HistoryArgs, context: &mut Context) -> Result<Exit, Fai
             track.keep_newest(last as usize);
         }
     }
+    if let Some(path) = &args.html {
+        let forge = forge(args)?;
+        pages::write(path, &histories, forge.as_ref(), context)?;
+        return Ok(Exit::Pass);
+    }
     let text = if args.json {
         as_json(&histories)?
     } else if args.csv {
@@ -84,6 +105,22 @@ pub(super) fn run(args: &HistoryArgs, context: &mut Context) -> Result<Exit, Fai
     };
     context.print(&text);
     Ok(Exit::Pass)
+}
+
+/// Where commits can be looked at: as named, else the remote `origin` around the archive, where it is of
+/// a known forge.
+fn forge(args: &HistoryArgs) -> Result<Option<Forge>, Failure> {
+    if let Some(url) = &args.repository {
+        let forge = Forge::of(url);
+        let failure = |error| Failure::usage(format!("`{}` {error}", url.escape_debug()));
+        return forge.map(Some).map_err(failure);
+    }
+    // Without a repository or a remote there is nothing to link to, which is no mistake.
+    let place = args.archive.baselines.as_deref();
+    let origin = Repository::find(place.unwrap_or(Path::new(".")))
+        .and_then(|repository| repository.remote_url("origin"))
+        .unwrap_or_default();
+    Ok(origin.and_then(|url| Forge::of(&url).ok()))
 }
 
 fn as_json(histories: &[History]) -> Result<String, Failure> {
@@ -129,26 +166,20 @@ fn read(args: &HistoryArgs, context: &mut Context) -> Result<Vec<History>, Failu
     let known: Vec<String> = stored.iter().map(|stored| stored.name.clone()).collect();
     stored.retain(is_wanted);
     if stored.is_empty() {
-        return Err(nothing(args, &shelf, &known));
+        return Err(nothing(args, &known, &shelf));
     }
     let mut names: Vec<&str> = stored.iter().map(|stored| stored.name.as_str()).collect();
     names.dedup();
     let now = context.now();
     let mut histories = Vec::new();
     for name in names {
-        let parsed: Name = name
-            .parse()
-            .map_err(|error| Failure::usage(format!("`{name}` {error}")))?;
-        let baselines = baseline::load_all(&shelf, &parsed)?;
-        let kept: Vec<Kept<'_>> = baselines
-            .iter()
-            .filter_map(|baseline| {
-                let own = stored.iter().find(|stored| {
-                    stored.name == name && stored.environment == baseline.environment
-                })?;
-                Some(kept(baseline, own))
-            })
+        let accepts = baseline::accepts(&shelf, name)?;
+        let own = stored.iter().filter(|stored| stored.name == name);
+        let shelved: Result<Vec<Shelved>, Failure> = own
+            .map(|stored| Shelved::read(&shelf, stored, &accepts))
             .collect();
+        let shelved = shelved?;
+        let kept: Vec<Kept<'_>> = shelved.iter().map(Shelved::kept).collect();
         let gated = gated(&kept, context);
         let history = assemble(name, &kept, &gated, &now);
         if !history.tracks.is_empty() {
@@ -156,49 +187,9 @@ fn read(args: &HistoryArgs, context: &mut Context) -> Result<Vec<History>, Failu
         }
     }
     if histories.is_empty() {
-        return Err(nothing(args, &shelf, &known));
+        return Err(nothing(args, &known, &shelf));
     }
     Ok(histories)
-}
-
-/// What an environment holds, as the history takes it.
-fn kept<'a>(baseline: &'a Baseline, stored: &Stored) -> Kept<'a> {
-    let session = |session: &'a baseline::Session, standing: Standing| {
-        let mut promoted = stored.reference.sessions.iter();
-        let promoted = promoted.find(|promoted| promoted.session == session.id);
-        KeptSession {
-            id: session.id.clone(),
-            runs: &session.runs,
-            standing,
-            reason: promoted.map(|promoted| promoted.reason.clone()),
-            anchor: None,
-            epoch: None,
-            commit: commit(&session.runs),
-        }
-    };
-    let stands = baseline
-        .sessions
-        .iter()
-        .chain(&baseline.others)
-        .map(|s| session(s, Standing::Stands));
-    let noise = baseline.noise.iter().map(|s| session(s, Standing::Noise));
-    Kept {
-        environment: stored.environment.clone(),
-        sessions: stands.chain(noise).collect(),
-        accepts: Vec::new(),
-    }
-}
-
-/// The commit that a session measured, where all of its runs say the same.
-fn commit(runs: &[Run]) -> Option<String> {
-    let mut commits = runs.iter().map(|run| {
-        let source = run.source.as_ref()?;
-        Some(source.head.as_ref().unwrap_or(&source.commit).as_str())
-    });
-    let first = commits.next()??;
-    commits
-        .all(|commit| commit == Some(first))
-        .then(|| first.to_owned())
 }
 
 /// The cells that the gate of the newest run's spec judges; none where this version can't read it.
@@ -259,7 +250,7 @@ fn keep_cell(histories: &mut Vec<History>, wanted: &str) -> Result<(), Failure> 
     )))
 }
 
-fn nothing(args: &HistoryArgs, shelf: &Shelf, known: &[String]) -> Failure {
+fn nothing(args: &HistoryArgs, known: &[String], shelf: &Shelf) -> Failure {
     let of = match (&args.name, &args.environment) {
         (Some(name), Some(environment)) => format!(" of `{name}` in `{environment}`"),
         (Some(name), None) => format!(" of `{name}`"),

@@ -12,6 +12,7 @@ use super::judge::Evidence;
 use super::run::layers::as_json;
 use super::source::embedded_spec;
 use super::standing::Standing;
+use crate::archive::save_text;
 use crate::exit::Exit;
 use crate::layers::side_by_side;
 use crate::report;
@@ -26,6 +27,7 @@ use crate::summary::{Run, Side};
 #[command(after_help = "\
 Examples:
   infergate report infergate-out/chat-8b-20261129T191243Z-1f3a > report.md
+  infergate report infergate-out/chat-8b-20261129T191243Z-1f3a --html report.html
   infergate report runs/20261129T191243Z-ab12cd34ef56-1f3a.json --format text")]
 pub(super) struct ReportArgs {
     /// A run file, or the folder of a session
@@ -34,6 +36,10 @@ pub(super) struct ReportArgs {
     /// What to print
     #[arg(long, value_enum, default_value = "markdown")]
     format: Format,
+
+    /// Write a page into this file instead: whole in itself, with plots and tables
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    html: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -56,6 +62,8 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Fail
             .into_iter()
             .partition(|run| run.side == Some(Side::Candidate));
         comparison(baseline, candidate, args, context)?
+    } else if args.html.is_some() {
+        report::html::run(&runs)
     } else if let Some(layers) = side_by_side(&runs) {
         let model = report::layers::build(&layers);
         match args.format {
@@ -70,7 +78,13 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Fail
         }
         text
     };
-    context.print(&text);
+    match &args.html {
+        Some(path) => {
+            save_text(path, &text)?;
+            context.note(&format!("wrote `{}`", path.display()));
+        }
+        None => context.print(&text),
+    }
     Ok(Exit::Pass)
 }
 
@@ -99,6 +113,9 @@ fn comparison(
         candidate: &evidence.candidate,
         reproduce: &[format!("infergate compare {}", args.path.display())],
     };
+    if args.html.is_some() {
+        return Ok(report::html::comparison(&judgement, &sides));
+    }
     let model = report::build(&judgement, &sides);
     Ok(match args.format {
         Format::Markdown => report::markdown::report(&model),

@@ -115,6 +115,14 @@ fn track(
             cells.push((cell, false));
         }
     }
+    let named = environment.drift_from.as_ref();
+    let anchor = named
+        .and_then(|session| sittings.iter().position(|s| s.session == *session))
+        .or_else(|| {
+            sittings
+                .iter()
+                .rposition(|sitting| sitting.anchor.is_some())
+        });
     let newest = sittings.iter().rfind(|sitting| sitting.stands());
     Track {
         environment: environment.environment.clone(),
@@ -127,7 +135,7 @@ fn track(
         age_days: newest.and_then(|sitting| instant::days_between(&sitting.started, now)),
         series: cells
             .iter()
-            .filter_map(|(cell, gated)| Series::of(cell, *gated, &sittings, &runs))
+            .filter_map(|(cell, gated)| Series::of(cell, *gated, &sittings, &runs, anchor))
             .collect(),
         accepts: environment.accepts.clone(),
         sittings,

@@ -13,6 +13,8 @@ pub struct Kept<'a> {
     pub sessions: Vec<KeptSession<'a>>,
     /// Changes that were accepted.
     pub accepts: Vec<Acceptance>,
+    /// The session that drift is held against; the newest anchor where none is named.
+    pub drift_from: Option<String>,
 }
 
 /// A kept session.
@@ -58,16 +60,16 @@ pub struct Acceptance {
     pub cells: Vec<String>,
     /// Why.
     pub reason: String,
-    /// The day from which on it does not hold; `None` where it always does.
+    /// The last day on which it holds, `2026-03-01`; `None` where it always does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
 }
 
 impl Acceptance {
-    /// Whether it no longer holds on a day (`2026-03-01`, or an instant of it). Dates in this form
+    /// Whether it holds no longer on a day (`2026-03-01`, or an instant of it). Dates in this form
     /// follow each other as their texts do.
     pub fn is_expired(&self, now: &str) -> bool {
         let expires = self.expires.as_deref();
-        expires.is_some_and(|day| now.get(..10).is_some_and(|today| today >= day))
+        expires.is_some_and(|day| now.get(..10).is_some_and(|today| today > day))
     }
 }

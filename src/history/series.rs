@@ -153,12 +153,14 @@ pub struct Drift {
 }
 
 impl Series {
-    /// Of a cell in the sessions of a track, oldest first; `None` where none holds it.
+    /// Of a cell in the sessions of a track, oldest first, with the place of that which drift is held
+    /// against; `None` where none holds it.
     pub(super) fn of(
         cell: &Cell,
         gated: bool,
         sittings: &[Sitting],
         sessions: &[&[Run]],
+        anchor: Option<usize>,
     ) -> Option<Self> {
         let scale = Scale::of(cell.metric.metric());
         let points: Vec<Point> = sittings
@@ -180,7 +182,15 @@ impl Series {
             let stretches = stretches(scale, &found, &counting);
             let shifts = shifts(cell, scale, sittings, &found, &stretches);
             let level = Level::of(scale, shifts.last(), &counting);
-            let drift = Drift::of(cell, scale, sittings, &points, shifts.last(), &counting);
+            let drift = anchor.and_then(|anchor| {
+                Drift::of(
+                    cell,
+                    scale,
+                    anchor,
+                    &points,
+                    since(shifts.last(), &counting),
+                )
+            });
             Self {
                 cell: cell.clone(),
                 gated,
@@ -351,17 +361,12 @@ impl Drift {
     fn of(
         cell: &Cell,
         scale: Scale,
-        sittings: &[Sitting],
+        anchor: usize,
         points: &[Point],
-        last: Option<&Shift>,
-        counting: &[(usize, f64)],
+        stretch: &[(usize, f64)],
     ) -> Option<Self> {
-        let anchor = sittings
-            .iter()
-            .rposition(|sitting| sitting.anchor.is_some())?;
         let at = points.iter().find(|point| point.sitting == anchor)?;
         let from = scale.of_value(at.value.value()?);
-        let stretch = since(last, counting);
         let newest = &stretch[stretch.len().saturating_sub(LEVEL)..];
         let to = mean_of(newest)?;
         let sign = cell.metric.metric().direction().sign();

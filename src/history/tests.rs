@@ -37,6 +37,7 @@ pub(crate) fn kept(sessions: Vec<KeptSession<'_>>) -> Kept<'_> {
         environment: "cpu-engine-1f3a9c0e".to_owned(),
         sessions,
         accepts: Vec::new(),
+        drift_from: None,
     }
 }
 
@@ -245,13 +246,13 @@ fn pins_that_change_between_sessions_are_told() {
 }
 
 #[test]
-fn an_acceptance_ends_on_its_day() {
+fn an_acceptance_holds_until_its_day_ends() {
     let accept = Acceptance {
         made: "2026-03-01".to_owned(),
         cells: Vec::new(),
         reason: "x".to_owned(),
         expires: Some("2026-04-01".to_owned()),
     };
-    assert!(!accept.is_expired("2026-03-31T23:59:59Z"));
-    assert!(accept.is_expired("2026-04-01T00:00:00Z"));
+    assert!(!accept.is_expired("2026-04-01T23:59:59Z"));
+    assert!(accept.is_expired("2026-04-02T00:00:00Z"));
 }

@@ -43,7 +43,7 @@ pub struct Axis<'a> {
     pub write: &'a Write,
     /// What is measured.
     pub name: &'a str,
-    /// Whether it begins at 0 where that costs little.
+    /// Whether it begins at 0, unless it is logarithmic.
     pub zero: bool,
 }
 
@@ -135,11 +135,16 @@ impl Lines<'_> {
             description: self.description.clone(),
             items: Vec::new(),
         };
-        let heights: Vec<f64> = self
-            .lines
-            .iter()
-            .flat_map(|line| line.dots.iter().filter_map(|dot| dot.y))
-            .collect();
+        let heights = |all: bool| -> Vec<f64> {
+            let dots = self.lines.iter().flat_map(|line| &line.dots);
+            dots.filter(|dot| all || dot.shape != Shape::Cross)
+                .filter_map(|dot| dot.y)
+                .collect()
+        };
+        // What was taken back does not stretch the axis: beyond it, it stands at the edge.
+        let heights = Some(heights(false))
+            .filter(|heights| !heights.is_empty())
+            .unwrap_or_else(|| heights(true));
         let (floor, ceiling) = (HEIGHT - BOTTOM, TOP);
         let vertical = Scale::over(&heights, self.axis.zero, floor, ceiling);
         let ticks = vertical.ticks(TICKS);

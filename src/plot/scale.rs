@@ -17,7 +17,7 @@ impl Scale {
     /// Over these values, widened to round numbers, onto the places `from` to `to`.
     ///
     /// Of positive values whose largest is over 20 times the least, distances are those of logarithms.
-    /// `zero` takes 0 in where that does not cost more than half of the axis.
+    /// `zero` takes 0 in, unless they are.
     pub fn over(values: &[f64], zero: bool, from: f64, to: f64) -> Self {
         let finite = || values.iter().copied().filter(|value| value.is_finite());
         let mut low = finite().fold(f64::INFINITY, f64::min);
@@ -36,12 +36,15 @@ impl Scale {
                 to,
             };
         }
-        if zero && low > 0.0 && low < high / 2.0 {
-            low = 0.0;
+        if zero {
+            (low, high) = (low.min(0.0), high.max(0.0));
         }
-        if high - low <= 1e-9 * high.abs().max(1e-300) {
+        if low == 0.0 && high == 0.0 {
+            // Nothing below nothing: shares and rates have no negative ticks.
+            high = 1.0;
+        } else if high - low <= 1e-9 * high.abs().max(1e-300) {
             // One value stands in the middle.
-            let half = if high == 0.0 { 0.5 } else { high.abs() / 10.0 };
+            let half = high.abs() / 10.0;
             (low, high) = (low - half, high + half);
         }
         let step = round_step((high - low) / 5.0);
@@ -200,7 +203,9 @@ mod tests {
         assert!(narrow.place(0.0).abs() < 1e-9);
         assert!((narrow.place(1.0) - 100.0).abs() < 1e-9);
         let one = Scale::over(&[7.0], true, 0.0, 100.0);
-        assert!((one.place(7.0) - 50.0).abs() < 1e-6, "{one:?}");
+        assert!((one.place(7.0) - 87.5).abs() < 1e-6, "{one:?}");
+        let middle = Scale::over(&[7.0], false, 0.0, 100.0);
+        assert!((middle.place(7.0) - 50.0).abs() < 1e-6, "{middle:?}");
         assert!(!Scale::over(&[], true, 0.0, 1.0).is_log());
     }
 

@@ -21,10 +21,14 @@ pub(super) enum Template {
     Run,
     /// Two layers, as Markdown.
     Layers,
+    /// Sections of a run or a comparison, as a page.
+    Sections,
+    /// The archive over time, as a page.
+    History,
 }
 
 /// All embedded files; includes are found by these names.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 10] = [
     ("report.md.j2", include_str!("../../templates/report.md.j2")),
     ("run.md.j2", include_str!("../../templates/run.md.j2")),
     ("layers.md.j2", include_str!("../../templates/layers.md.j2")),
@@ -32,10 +36,35 @@ const FILES: [(&str, &str); 4] = [
         "_tables.md.j2",
         include_str!("../../templates/_tables.md.j2"),
     ),
+    (
+        "sections.html.j2",
+        include_str!("../../templates/sections.html.j2"),
+    ),
+    (
+        "history.html.j2",
+        include_str!("../../templates/history.html.j2"),
+    ),
+    (
+        "_page.html.j2",
+        include_str!("../../templates/_page.html.j2"),
+    ),
+    (
+        "_parts.html.j2",
+        include_str!("../../templates/_parts.html.j2"),
+    ),
+    ("style.css", STYLE),
+    ("sort.js", SCRIPT),
 ];
+
+/// What pages look like; a page includes it without its last line end.
+pub(super) const STYLE: &str = include_str!("../../templates/style.css");
+/// What pages can do where scripts run.
+pub(super) const SCRIPT: &str = include_str!("../../templates/sort.js");
 
 /// Most characters of a bare string.
 const CUT: usize = 200;
+/// The same in a page, where a bare string describes a plot.
+const LONG: usize = 4000;
 
 impl Template {
     const fn name(self) -> &'static str {
@@ -43,6 +72,8 @@ impl Template {
             Self::Report => "report.md.j2",
             Self::Run => "run.md.j2",
             Self::Layers => "layers.md.j2",
+            Self::Sections => "sections.html.j2",
+            Self::History => "history.html.j2",
         }
     }
 }
@@ -83,53 +114,95 @@ fn auto_escape(name: &str) -> AutoEscape {
 }
 
 fn print(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
-    if !matches!(state.auto_escape(), AutoEscape::Custom(name) if name == "md") {
-        return Err(Error::new(
-            ErrorKind::InvalidOperation,
-            "this template's extension has no escaping policy",
-        ));
-    }
+    let place = match state.auto_escape() {
+        AutoEscape::Custom(name) if name == "md" => Place::Markdown,
+        AutoEscape::Html => Place::Html,
+        _ => {
+            return Err(Error::new(
+                ErrorKind::InvalidOperation,
+                "this template's extension has no escaping policy",
+            ));
+        }
+    };
     match value.kind() {
         ValueKind::String if value.is_safe() => write(out, value.as_str().unwrap_or_default()),
-        ValueKind::String => {
-            let text = escape::cut(value.as_str().unwrap_or_default(), CUT);
-            write(out, &escape::markdown_code(&text))
-        }
+        ValueKind::String => write(out, &place.bare(value.as_str().unwrap_or_default())),
         ValueKind::Number => write(out, &value.to_string()),
         ValueKind::Seq => {
             for span in value.try_iter()? {
-                write(out, &span_markdown(&span)?)?;
+                write(out, &place.span(&span)?)?;
             }
             Ok(())
         }
-        kind => Err(Error::new(
-            ErrorKind::InvalidOperation,
-            format!("a template may print texts, strings and numbers, not a value of kind {kind}"),
-        )),
+        ValueKind::Map if place == Place::Html => match drawing(value) {
+            Some(svg) => write(out, &svg),
+            None => Err(unprintable(ValueKind::Map)),
+        },
+        kind => Err(unprintable(kind)),
     }
 }
 
-/// One piece of a `Text` as it serialises: a map of its kind to its string.
-fn span_markdown(span: &Value) -> Result<String, Error> {
-    let part = |kind: &str| -> Option<String> {
-        let value = span.get_attr(kind).ok()?;
-        value.as_str().map(str::to_owned)
-    };
-    if span.kind() == ValueKind::Map && span.len() == Some(1) {
-        if let Some(text) = part("words") {
-            return Ok(text);
-        }
-        if let Some(text) = part("quoted") {
-            return Ok(escape::markdown_code(&text));
-        }
-        if let Some(text) = part("prose") {
-            return Ok(escape::markdown_prose(&text));
+fn unprintable(kind: ValueKind) -> Error {
+    Error::new(
+        ErrorKind::InvalidOperation,
+        format!("a template may print texts, strings and numbers, not a value of kind {kind}"),
+    )
+}
+
+/// A plot as it serialises, which only `plot` makes: a map of `svg` alone.
+fn drawing(value: &Value) -> Option<String> {
+    let svg = value.get_attr("svg").ok()?;
+    let svg = svg.as_str().filter(|_| value.len() == Some(1))?;
+    Some(svg.to_owned())
+}
+
+/// For what is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Markdown,
+    Html,
+}
+
+impl Place {
+    /// A string that somebody else may have written. In a page it may stand in an attribute.
+    fn bare(self, text: &str) -> String {
+        match self {
+            Self::Markdown => escape::markdown_code(&escape::cut(text, CUT)),
+            Self::Html => escape::html(&escape::cut(text, LONG)),
         }
     }
-    Err(Error::new(
-        ErrorKind::InvalidOperation,
-        "a template may not print a list",
-    ))
+
+    /// One piece of a `Text` as it serialises: a map of its kind to its string.
+    fn span(self, span: &Value) -> Result<String, Error> {
+        let part = |kind: &str| -> Option<String> {
+            let value = span.get_attr(kind).ok()?;
+            value.as_str().map(str::to_owned)
+        };
+        if span.kind() == ValueKind::Map && span.len() == Some(1) {
+            if let Some(text) = part("words") {
+                return Ok(match self {
+                    Self::Markdown => text,
+                    Self::Html => escape::html(&text),
+                });
+            }
+            if let Some(text) = part("quoted") {
+                return Ok(match self {
+                    Self::Markdown => escape::markdown_code(&text),
+                    Self::Html => escape::html_code(&text),
+                });
+            }
+            if let Some(text) = part("prose") {
+                return Ok(match self {
+                    Self::Markdown => escape::markdown_prose(&text),
+                    Self::Html => escape::html_prose(&text),
+                });
+            }
+        }
+        Err(Error::new(
+            ErrorKind::InvalidOperation,
+            "a template may not print a list",
+        ))
+    }
 }
 
 fn write(out: &mut Output<'_>, text: &str) -> Result<(), Error> {
@@ -138,6 +211,8 @@ fn write(out: &mut Output<'_>, text: &str) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::report::span::Text;
 
@@ -178,8 +253,49 @@ mod tests {
         assert!(matches!(auto_escape("report.md"), AutoEscape::Custom(_)));
         assert!(matches!(auto_escape("report.html.j2"), AutoEscape::Html));
         assert!(matches!(auto_escape("report.txt.j2"), AutoEscape::None));
-        for (name, _) in FILES {
-            assert!(matches!(auto_escape(name), AutoEscape::Custom(_)), "{name}");
+        for (name, _) in FILES.iter().filter(|(name, _)| name.contains(".j2")) {
+            assert!(!matches!(auto_escape(name), AutoEscape::None), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_page_takes_strings_as_texts_and_drawings_as_they_are() {
+        let in_page = |value: Value| {
+            let mut environment = environment()?;
+            environment.add_template("t.html.j2", "<p title=\"{{ value }}\">")?;
+            let template = environment.get_template("t.html.j2")?;
+            template.render(minijinja::context! { value })
+        };
+        assert_eq!(
+            in_page(Value::from("a\" onclick='x' <b>&")).unwrap(),
+            "<p title=\"a&quot; onclick=&#39;x&#39; &lt;b&gt;&amp;\">"
+        );
+        let text = Value::from(Serde(Text::of("p95 ").quoted("<b>").prose(" `x` & y")));
+        assert_eq!(
+            in_page(text).unwrap(),
+            "<p title=\"p95 <code>&lt;b&gt;</code> <code>x</code> &amp; y\">"
+        );
+        let drawing = Value::from(Serde(BTreeMap::from([("svg", "<svg></svg>")])));
+        assert_eq!(in_page(drawing).unwrap(), "<p title=\"<svg></svg>\">");
+        for container in [
+            Value::from(vec!["<b>"]),
+            Value::from(Serde(BTreeMap::from([("svg", "<svg></svg>"), ("x", "y")]))),
+            Value::from(true),
+        ] {
+            assert!(in_page(container).is_err());
+        }
+    }
+
+    #[test]
+    fn styles_and_scripts_are_included_without_their_last_line_end() {
+        // Their digests in a page's policy are of what stands between the tags.
+        for (name, text) in [("style.css", STYLE), ("sort.js", SCRIPT)] {
+            let environment = environment().unwrap();
+            let template = environment.get_template(name).unwrap();
+            assert_eq!(
+                Some(template.render(()).unwrap().as_str()),
+                text.strip_suffix('\n')
+            );
         }
     }
 }

@@ -100,6 +100,44 @@ fn is_linked(word: &str) -> bool {
         || lower.split(|c: char| !c.is_ascii_alphanumeric()).any(hex)
 }
 
+/// A text for a page, in an element or in a quoted attribute.
+pub(super) fn html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in visible(text) {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A value in a page.
+pub(super) fn html_code(text: &str) -> String {
+    format!("<code>{}</code>", html(text))
+}
+
+/// A sentence in a page; what stands between backticks becomes code.
+pub(super) fn html_prose(text: &str) -> String {
+    let pieces: Vec<&str> = text.split('`').collect();
+    if pieces.len().is_multiple_of(2) {
+        return html(text);
+    }
+    let each = pieces.iter().enumerate();
+    each.map(|(i, piece)| {
+        if i % 2 == 1 {
+            html_code(piece)
+        } else {
+            html(piece)
+        }
+    })
+    .collect()
+}
+
 /// For terminals and plain files: one line, nothing that moves the cursor or reorders text.
 pub(super) fn plain(text: &str) -> String {
     visible(text).collect()

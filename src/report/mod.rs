@@ -23,6 +23,7 @@ pub mod forecast;
 mod gpus;
 mod headline;
 pub mod history;
+pub mod html;
 pub mod json;
 pub mod layers;
 pub mod markdown;

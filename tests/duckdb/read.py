@@ -72,14 +72,18 @@ with open(cells_csv, encoding="utf-8", newline="") as file:
         exported[row["run"], row["cell"]] = row
 shared = 0
 for key, row in exported.items():
-    if key not in cells or row["state"] != "measured":
+    if key not in cells:
+        assert row["unit"] != "seconds", key
         continue
     value, n, unit = cells[key]
-    assert math.isclose(float(row["value"]), value, rel_tol=1e-12, abs_tol=1e-15), (key, row, value)
+    # A percentile of failures is infinite, and has no number in the table.
+    told = float(row["value"]) if row["state"] == "measured" else math.inf
+    assert math.isclose(told, value, rel_tol=1e-12, abs_tol=1e-15), (key, row, value)
     assert (int(row["n"]), row["unit"]) == (n, unit), (key, row, n, unit)
     shared += 1
 quantiles = sum(1 for _, cell in exported if ".p" in cell)
-assert shared > quantiles > 0, (shared, quantiles)
+# What repeats another metric (TTFA without reasoning) is in the files and not in the export.
+assert compared >= shared > quantiles > 0, (shared, quantiles, compared)
 
 # Prometheus's own parser takes what `export --format openmetrics` says.
 samples = 0

@@ -46,6 +46,7 @@ mod quality;
 mod resume;
 mod run;
 mod schema;
+mod scripted_history;
 mod shards;
 #[cfg(unix)]
 mod signals;

@@ -13,7 +13,7 @@ pub(in crate::report) fn size(of: Scale, change: f64) -> String {
     }
 }
 
-/// `+28.4 % (243.0 ms → 312.0 ms), worse, p 2e-7`.
+/// `+28.4 % (243.0 ms → 312.0 ms), worse, p 2e−7`.
 pub(in crate::report) fn shift(series: &Series, shift: &Shift) -> Text {
     let [before, after] = both(series.cell.metric.metric(), shift.before, shift.after);
     let text = Text::just(size(series.scale, shift.change))
@@ -31,12 +31,13 @@ pub(in crate::report) fn shift(series: &Series, shift: &Shift) -> Text {
     }
 }
 
-/// A p-value with one digit: `2e-7`, `0.0004`; below what a float tells, `0`.
+/// A p-value with one digit: `2e−7`, `0.0004`; below what a float tells, `0`.
 fn p(p: f64) -> String {
     if p >= 1e-4 {
         format!("{p:.4}")
     } else {
-        format!("{p:.0e}")
+        // A minus, at which no line breaks.
+        format!("{p:.0e}").replace('-', "−")
     }
 }
 

@@ -5,7 +5,7 @@ mod doctor;
 mod engines;
 mod explain;
 pub(super) mod fixture;
-mod history;
+pub(super) mod history;
 mod hostile;
 mod layers;
 mod single;
