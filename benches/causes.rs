@@ -78,7 +78,7 @@ impl Load {
             "infergate: 1\nname: causes\ntarget: {target}\n\
              under_test: [engine.args]\n\
              workload: {}\nstages:\n  - {}\n\
-             gate:\n  repeats: {{min: {PAIRS}, max: {PAIRS}}}\n  token_mismatch: 10%\n  cells:\n    \
+             gate:\n  repeats: {{min: {PAIRS}, max: {PAIRS}}}\n  cells:\n    \
              - {{metric: ttft.p50, worse_by: 10%}}\n    \
              - {{metric: tpot.p50, worse_by: 10%}}\n    \
              - {{metric: e2e.p50, worse_by: 10%}}\n",

@@ -198,6 +198,7 @@ impl Maker {
                 rows: Vec::new(),
                 schemas: Vec::new(),
                 cache: spec::CacheRegime::default(),
+                cost: None,
             },
             source: None,
             trace_digest: plan.trace_digest(),

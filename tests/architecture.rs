@@ -16,7 +16,7 @@ const LAYERS: &[&[&str]] = &[
     &["metric", "ident", "provenance", "exit", "diag"],
     &["event"],
     // L1: a module may import anything to its left.
-    &["stats", "bisect"],
+    &["stats", "bisect", "plot"],
     &["trace", "quality"],
     &["spec"],
     &["plan"],
@@ -31,6 +31,7 @@ const LAYERS: &[&[&str]] = &[
     &["verdict"],
     &["checkup"],
     &["scaffold"],
+    &["history"],
     &["report"],
     // L2: no imports among each other, but for those in NAMED.
     &["access", "priority"],
@@ -64,6 +65,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("axum", &["sim/"]),
     ("clap", &["cli/"]),
     ("indicatif", &["term/"]),
+    ("terminal_size", &["term/"]),
     (
         "comfy_table",
         &[
@@ -73,15 +75,24 @@ const CONFINED: &[(&str, &[&str])] = &[
             "cli/calibrate/model/table.rs",
         ],
     ),
+    ("x509_parser", &["probe/certificate.rs"]),
     ("jsonschema", &["quality/check.rs"]),
     ("regex", &["quality/check.rs"]),
     ("sysinfo", &["probe/host.rs"]),
     ("nvml_wrapper", &["probe/gpu/nvml.rs"]),
     (
         "jiff",
-        &["cli/context.rs", "compare/pairing.rs", "trace/instant.rs"],
+        &[
+            "cli/context.rs",
+            "compare/pairing.rs",
+            "history/instant.rs",
+            "trace/instant.rs",
+        ],
     ),
-    ("csv", &["trace/pairs.rs", "trace/table.rs"]),
+    (
+        "csv",
+        &["report/export/table.rs", "trace/pairs.rs", "trace/table.rs"],
+    ),
     (
         "flate2",
         &[

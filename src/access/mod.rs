@@ -99,6 +99,16 @@ impl Access {
         })
     }
 
+    /// What may be shown to a server that is not the target: whom we trust, and nothing that proves who
+    /// we are.
+    #[must_use]
+    pub fn without_credentials(&self) -> Self {
+        Self {
+            ca: self.ca.clone(),
+            ..Self::default()
+        }
+    }
+
     /// A text that someone else wrote, without secrets.
     pub fn mask(&self, text: &str) -> String {
         /// A shorter value is no secret, and may be a word of the text.

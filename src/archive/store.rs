@@ -88,6 +88,15 @@ pub enum ArchiveError {
         /// Records written.
         written: u64,
     },
+    /// Another process writes for longer than any should.
+    #[error(
+        "cannot write: another process has held `{}` for a minute; end it, or wait for it and try again",
+        path.display()
+    )]
+    Busy {
+        /// The file that is locked.
+        path: PathBuf,
+    },
     /// A folder without one run.
     #[error("no run files (`*.json` of format `{RUN_FORMAT}`) in `{}` or its folder `runs`; name a run file or the folder of one session", path.display())]
     NoRuns {
@@ -138,9 +147,14 @@ pub fn save_text(path: &Path, text: &str) -> Result<(), ArchiveError> {
 
 /// Writes a value as indented JSON, maps sorted by key, with a line end.
 pub fn save_json<T: Serialize>(path: &Path, value: &T) -> Result<(), ArchiveError> {
+    save_text(path, &json_text(path, value)?)
+}
+
+/// The text of such a file; its path is for errors.
+pub fn json_text<T: Serialize>(path: &Path, value: &T) -> Result<String, ArchiveError> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| at("write", path)(std::io::Error::other(error)))?;
-    save_text(path, &(text + "\n"))
+    Ok(text + "\n")
 }
 
 /// Writes a run into a folder as `<id>.json`; returns where.

@@ -12,7 +12,11 @@
 
 mod ancestry;
 mod base;
+mod branch;
+mod change;
 mod environment;
+mod folder;
+mod keeper;
 mod promote;
 mod reference;
 mod shelf;
@@ -21,7 +25,10 @@ mod tests;
 
 pub use ancestry::{AncestryError, Kept, retain_ancestors};
 pub use base::{Base, BaseError};
+pub use branch::{ArchiveBranch, ArchiveBranchError};
+pub use change::Change;
 pub use environment::Environment;
+pub use keeper::{KeepError, Keeper, Opened};
 pub use promote::{MeasuredSession, PromoteError, Promoted, keep_noise, promote};
 pub use reference::{
     Baseline, BaselineError, NoiseSession, Reference, ReferenceSession, Session, Stored, list,

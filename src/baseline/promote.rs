@@ -1,13 +1,13 @@
 //! Keeping a session: as the baseline, with a reason, or for the noise that it shows.
 
-use std::path::{Path, PathBuf};
-
+use super::change::Change;
 use super::environment::Environment;
+use super::keeper::KeepError;
 use super::reference::{
     BaselineError, FORMAT, NoiseSession, Reference, ReferenceSession, read_reference,
 };
 use super::shelf::Shelf;
-use crate::archive::{ArchiveError, save_json, save_run, save_text};
+use crate::archive::{ArchiveError, json_text};
 use crate::provenance::UnderTest;
 use crate::summary::{Run, RunEnd};
 
@@ -27,12 +27,12 @@ pub struct MeasuredSession<'a> {
     pub now: &'a str,
 }
 
-/// Where it went.
+/// Where it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Promoted {
-    /// The environment's folder.
-    pub folder: PathBuf,
-    /// Sessions that now stand.
+    /// The environment's folder, from the archive's top: `demo/cpu-vllm-1f3a9c0e`.
+    pub folder: String,
+    /// Sessions that stand with it.
     pub sessions: usize,
 }
 
@@ -79,86 +79,106 @@ pub enum PromoteError {
     /// What is kept already could not be read.
     #[error(transparent)]
     Baseline(#[from] BaselineError),
-    /// A file could not be written.
+    /// A file could not be made.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// The archive does not take it.
+    #[error(transparent)]
+    Keep(#[from] KeepError),
 }
 
-/// Copies a session below `root` and lets it stand, with a reason for whoever reads the archive later.
-/// One that was kept for its noise stands from now on.
+/// What it changes that a session stands from now on, with a reason for whoever reads the archive later.
+/// One that was kept for its noise stands instead.
 pub fn promote(
-    root: &Path,
+    shelf: &Shelf,
     session: MeasuredSession<'_>,
     reason: &str,
-) -> Result<Promoted, PromoteError> {
-    if reason.trim().is_empty() {
+) -> Result<(Change, Promoted), PromoteError> {
+    let reason = reason.trim();
+    if reason.is_empty() {
         return Err(PromoteError::NoReason);
     }
-    let mut sessions = 0;
-    let folder = keep(root, session, |reference, id, runs| {
-        if reference.sessions.iter().any(|stands| stands.session == id) {
-            return Err(PromoteError::Already { session: id });
-        }
+    enter(shelf, session, "promote", reason, |reference, id, runs| {
         reference.noise.retain(|noise| noise.session != id);
         reference.sessions.push(ReferenceSession {
             session: id,
             runs,
             promoted: session.now.to_owned(),
-            reason: reason.trim().to_owned(),
+            reason: reason.to_owned(),
         });
-        sessions = reference.sessions.len();
-        Ok(())
-    })?;
-    Ok(Promoted { folder, sessions })
-}
-
-/// Copies a session below `root` for the noise that it shows: it tells how much runs scatter, and no
-/// candidate is ever compared with it. Returns the environment's folder.
-pub fn keep_noise(root: &Path, session: MeasuredSession<'_>) -> Result<PathBuf, PromoteError> {
-    keep(root, session, |reference, id, runs| {
-        let kept = reference.noise.iter().any(|noise| noise.session == id);
-        if kept || reference.sessions.iter().any(|stands| stands.session == id) {
-            return Err(PromoteError::Already { session: id });
-        }
-        reference.noise.push(NoiseSession {
-            session: id,
-            runs,
-            kept: session.now.to_owned(),
-        });
-        Ok(())
     })
 }
 
-/// Copies a session's runs and enters it. The reference file is written last, so a failure half-way
-/// leaves runs that nothing refers to, and no damage.
-fn keep(
-    root: &Path,
+/// What it changes that a session is kept for the noise that it shows: it tells how much runs scatter, and no
+/// candidate is ever compared with it.
+pub fn keep_noise(
+    shelf: &Shelf,
     session: MeasuredSession<'_>,
-    enter: impl FnOnce(&mut Reference, String, Vec<String>) -> Result<(), PromoteError>,
-) -> Result<PathBuf, PromoteError> {
+) -> Result<(Change, Promoted), PromoteError> {
+    enter(
+        shelf,
+        session,
+        "keep",
+        "for its noise",
+        |reference, id, runs| {
+            reference.noise.push(NoiseSession {
+                session: id,
+                runs,
+                kept: session.now.to_owned(),
+            });
+        },
+    )
+}
+
+/// Enters a session with its runs. One that stands already is refused, and so is one that is kept for its
+/// noise, but for a promotion.
+fn enter(
+    shelf: &Shelf,
+    session: MeasuredSession<'_>,
+    doing: &str,
+    why: &str,
+    add: impl FnOnce(&mut Reference, String, Vec<String>),
+) -> Result<(Change, Promoted), PromoteError> {
     let MeasuredSession {
         runs, under_test, ..
     } = session;
     let first = check(session)?;
     let environment = Environment::of(&first.pins, under_test);
-    let of_spec = root.join(&first.spec.name);
-    let folder = of_spec.join(environment.folder());
-    let shelf = Shelf::folder(root);
-    let below_root = format!("{}/{}", first.spec.name, environment.folder());
-    let mut reference = read_reference(&shelf, &below_root)?.unwrap_or_else(|| Reference {
+    let (name, id) = (&first.spec.name, &first.session);
+    let folder = format!("{name}/{}", environment.folder());
+    let mut reference = read_reference(shelf, &folder)?.unwrap_or_else(|| Reference {
         format: FORMAT.to_owned(),
         sessions: Vec::new(),
         noise: Vec::new(),
     });
-    let ids = runs.iter().map(|run| run.id.clone()).collect();
-    enter(&mut reference, first.session.clone(), ids)?;
-    for run in runs {
-        save_run(&folder.join("runs"), run)?;
+    let stands = reference
+        .sessions
+        .iter()
+        .any(|stands| stands.session == *id);
+    let shows_noise = reference.noise.iter().any(|noise| noise.session == *id);
+    if stands || (shows_noise && doing == "keep") {
+        return Err(PromoteError::Already {
+            session: id.clone(),
+        });
     }
-    save_text(&of_spec.join("spec.yaml"), &first.spec.text)?;
-    save_json(&folder.join("environment.json"), &environment)?;
-    save_json(&folder.join("reference.json"), &reference)?;
-    Ok(folder)
+    let ids = runs.iter().map(|run| run.id.clone()).collect();
+    add(&mut reference, id.clone(), ids);
+
+    let mut change = Change::new(format!("{name}: {doing} session {id}\n\n{why}\n"));
+    for run in runs {
+        let path = format!("{folder}/runs/{}.json", run.id);
+        let text = json_text(&shelf.path_of(&path), run)?;
+        change.write(path, text);
+    }
+    change.write(format!("{name}/spec.yaml"), &*first.spec.text);
+    let path = format!("{folder}/environment.json");
+    let text = json_text(&shelf.path_of(&path), &environment)?;
+    change.write(path, text);
+    let path = format!("{folder}/reference.json");
+    let text = json_text(&shelf.path_of(&path), &reference)?;
+    change.write(path, text);
+    let sessions = reference.sessions.len();
+    Ok((change, Promoted { folder, sessions }))
 }
 
 /// The session's first run, where all of it can be kept.

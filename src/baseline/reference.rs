@@ -116,6 +116,17 @@ pub enum BaselineError {
         /// What names it.
         reference: PathBuf,
     },
+    /// The remote that has the archive can't be reached, and nothing of it was fetched before.
+    #[error(
+        "{place} cannot be reached, and nothing of it was fetched before: {why}; \
+         see that the remote is there and that this machine may read it"
+    )]
+    Unreachable {
+        /// Which branch, in words.
+        place: String,
+        /// In git's words.
+        why: String,
+    },
     /// A file could not be read.
     #[error(transparent)]
     Archive(#[from] ArchiveError),

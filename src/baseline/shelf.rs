@@ -154,7 +154,7 @@ impl Display for Shelf {
     }
 }
 
-fn below(prefix: &str, path: &str) -> String {
+pub(super) fn below(prefix: &str, path: &str) -> String {
     match (prefix, path) {
         ("", path) => path.to_owned(),
         (prefix, "") => prefix.to_owned(),

@@ -27,6 +27,8 @@ pub struct Replica {
     pub metrics: Result<MetricsSeen, String>,
     /// How far its clock is off; `None` where it does not say.
     pub clock: Option<ClockSkew>,
+    /// Days until its certificate ends; `None` where it shows none.
+    pub certificate_days: Option<f64>,
     /// What the way there takes; `None` where that could not be measured.
     pub network: Option<Network>,
 }

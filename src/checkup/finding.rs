@@ -8,6 +8,8 @@ use serde::Serialize;
 pub enum Topic {
     /// Whether the target answers.
     Endpoint,
+    /// How long its certificate is good for.
+    Certificate,
     /// The model that requests name.
     Model,
     /// Whether requests end well.
@@ -55,6 +57,7 @@ impl Topic {
     pub const fn label(self) -> &'static str {
         match self {
             Self::Endpoint => "endpoint",
+            Self::Certificate => "certificate",
             Self::Model => "model",
             Self::Requests => "requests",
             Self::Streaming => "streaming",

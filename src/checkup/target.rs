@@ -7,7 +7,7 @@ use super::network;
 use super::pins::pins;
 use crate::diag::suggest;
 use crate::sample::{ClockSkew, OutcomeKind};
-use crate::spec::Spec;
+use crate::spec::{MetricsPlace, Spec};
 use crate::unit::scale;
 
 /// Models that are named at most.
@@ -16,6 +16,7 @@ const NAMED: usize = 5;
 /// Everything that a target showed, against what the spec says of it.
 pub fn target(spec: &Spec, exam: &Exam) -> Vec<Finding> {
     let mut found: Vec<Finding> = exam.replicas.iter().map(endpoint).collect();
+    found.extend(exam.replicas.iter().filter_map(certificate));
     let answered = |replica: &Replica| {
         !matches!(
             replica.models,
@@ -39,7 +40,14 @@ pub fn target(spec: &Spec, exam: &Exam) -> Vec<Finding> {
             "see to what is said there, then ask again",
         )),
     }
-    found.extend(exam.replicas.iter().map(metrics));
+    if spec.target.metrics == MetricsPlace::Off {
+        found.push(Finding::ok(
+            Topic::Metrics,
+            "off in the spec: reports lack the engine's own side",
+        ));
+    } else {
+        found.extend(exam.replicas.iter().map(metrics));
+    }
     match &exam.seen {
         Ok(seen) => found.extend(pins(&seen.pins)),
         Err(why) => found.push(Finding::trouble(
@@ -87,6 +95,28 @@ fn endpoint(replica: &Replica) -> Finding {
             "see that the URL is that of an OpenAI-compatible server, without `/v1`",
         ),
     }
+}
+
+/// Days that a certificate should be good for: time to renew it.
+const RENEW_DAYS: f64 = 14.0;
+
+fn certificate(replica: &Replica) -> Option<Finding> {
+    let days = replica.certificate_days?;
+    let base = &replica.base;
+    // `as` saturates.
+    let whole = days.floor() as i64;
+    let plural = if whole == 1 { "" } else { "s" };
+    let seen = format!("that of `{base}` ends in {whole} day{plural}");
+    Some(if days < RENEW_DAYS {
+        Finding::note(
+            Topic::Certificate,
+            seen,
+            "no request gets through from then on, and no gate passes",
+            "renew it, and let the server read the new one",
+        )
+    } else {
+        Finding::ok(Topic::Certificate, seen)
+    })
 }
 
 fn model(spec: &Spec, exam: &Exam) -> Option<Finding> {
@@ -147,7 +177,7 @@ fn metrics(replica: &Replica) -> Finding {
             format!("`{base}` shows none: {why}"),
             lost,
             "switch them on (llama.cpp: `--metrics`; SGLang: `--enable-metrics`), and let a gateway pass \
-             `/metrics`",
+             `/metrics`, or say where they are: `target: {metrics: http://host:9090/metrics}`",
         ),
         Ok(seen) if seen.missing.is_empty() => {
             Finding::ok(Topic::Metrics, format!("those of {}", seen.engine))

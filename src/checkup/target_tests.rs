@@ -33,6 +33,7 @@ fn exam(models: Result<Vec<&str>, Unanswered>) -> Exam {
                 missing: Vec::new(),
             }),
             clock: None,
+            certificate_days: None,
             network: None,
         }],
         seen: Ok(SeenTarget {

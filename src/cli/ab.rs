@@ -14,6 +14,7 @@ use self::pairs::Pairs;
 use self::resume::{Progress, begin, refuse_changed, reopen};
 pub(super) use self::sides::SideArgs;
 use self::sides::{Stations, order};
+use super::archive::ArchiveArgs;
 use super::base::{BaseArgs, Footing};
 use super::baseline::archived_runs;
 use super::budget::Ledger;
@@ -70,9 +71,8 @@ pub(super) struct AbArgs {
     #[command(flatten)]
     out: OutArgs,
 
-    /// Folder of promoted baselines: their runs show how noisy this machine is
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 
     #[command(flatten)]
     base: BaseArgs,
@@ -95,7 +95,7 @@ pub(super) async fn run(
     }
     let path = args.spec.unwrap_or_default();
     let mut spec = args.select.apply_gated(load_spec(&path, context)?)?;
-    let footing = args.base.find(&path, &args.baselines, &mut spec, context)?;
+    let footing = args.base.find(&path, &args.archive, &mut spec, context)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     sitting.stamp(source_of(&path, context));
     sitting.score(scores::of_both(&spec)?);
@@ -103,7 +103,7 @@ pub(super) async fn run(
         spec: &spec,
         path: &path,
         sides: &args.sides,
-        baselines: Some(&args.baselines),
+        archive: Some(&args.archive),
         footing: Some(&footing),
         lock: &args.lock,
         json: args.json,
@@ -124,7 +124,7 @@ async fn go_on(
         spec: &resumed.spec,
         path: session,
         sides: &resumed.sides,
-        baselines: resumed.baselines.as_deref(),
+        archive: resumed.archive.as_ref(),
         footing: None,
         lock: &args.lock,
         json: args.json,
@@ -150,8 +150,8 @@ pub(super) struct AbRequest<'a> {
     /// Where the spec was read.
     pub(super) path: &'a Path,
     pub(super) sides: &'a SideArgs,
-    /// Where promoted sessions are; `None` assumes the noise.
-    pub(super) baselines: Option<&'a Path>,
+    /// Where promoted sessions are, whose runs show how noisy this machine is; `None` assumes the noise.
+    pub(super) archive: Option<&'a ArchiveArgs>,
     /// Where they and the gate are read from; `None` reads them as they lie.
     pub(super) footing: Option<&'a Footing>,
     pub(super) lock: &'a LockArgs,
@@ -167,7 +167,7 @@ pub(super) async fn interleave(
 ) -> Result<Exit, Failure> {
     let AbRequest { spec, sides, .. } = request;
     let stations = Stations::find(sides, spec, sitting, context)?;
-    let _hold = begin(sitting, spec, request.path, sides, request.baselines)?;
+    let _hold = begin(sitting, spec, request.path, sides, request.archive)?;
     let mut nothing = Progress::default();
     if let Some(footing) = request.footing
         && footing.stamp.commit.is_some()
@@ -253,7 +253,12 @@ async fn sample(
             return Ok(judgement);
         }
     }
-    observe(pairs, request, interrupt).await?;
+    let shelf = match (request.footing, request.archive) {
+        (Some(footing), _) => Some(footing.shelf.clone()),
+        (None, Some(archive)) if pairs.done == 0 => Some(archive.open(Some(spec), context)?),
+        (None, _) => None,
+    };
+    observe(pairs, request, shelf.as_ref(), interrupt).await?;
     let mode = if pairs.evidence.archive.is_empty() {
         Mode::PairsWithoutArchive
     } else {
@@ -272,6 +277,7 @@ async fn sample(
 async fn observe(
     pairs: &mut Pairs<'_>,
     request: AbRequest<'_>,
+    shelf: Option<&Shelf>,
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
     let [first, second] = order(pairs.done);
@@ -289,9 +295,7 @@ async fn observe(
             Side::Candidate => &pairs.evidence.candidate,
         };
         refuse_changed(runs, side, &pins)?;
-        if let (Side::Baseline, 0, Some(baselines)) = (side, pairs.done, request.baselines) {
-            let plain = Shelf::folder(baselines);
-            let shelf = request.footing.map_or(&plain, |footing| &footing.shelf);
+        if let (Side::Baseline, 0, Some(shelf)) = (side, pairs.done, shelf) {
             let archive = archived_runs(shelf, request.spec, &pins)?;
             pairs.sitting.keep_archive(&archive)?;
             pairs.evidence.archive = archive;

@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::archive::{ArchiveArgs, nothing_lost};
 use super::context::Context;
 use super::failure::Failure;
 use super::source::embedded_spec;
 use crate::archive::load_runs;
-use crate::baseline::{self, Baseline, Environment, MeasuredSession, Session, Shelf, Stored};
+use crate::baseline::{
+    self, Baseline, Environment, Keeper, MeasuredSession, Session, Shelf, Stored,
+};
 use crate::exit::Exit;
 use crate::layers::layer;
 use crate::provenance::Pins;
@@ -30,7 +33,8 @@ pub(super) enum BaselineCommand {
 /// Make a session the baseline
 ///
 /// Copies the runs of one session (two at least) below the baselines folder, where `gate` finds
-/// them by spec and environment. Commit the folder: git is the archive.
+/// them by spec and environment. Commit the folder: git is the archive. Where the spec's `archive` names
+/// a branch, they are committed there, and neither the working tree nor its index is touched.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -48,9 +52,8 @@ pub(super) struct PromoteArgs {
     #[arg(long, value_enum, default_value = "baseline")]
     side: SideWord,
 
-    /// Folder of promoted baselines
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,9 +71,8 @@ Examples:
   infergate baseline list
   infergate baseline list --json | jq '.[].reference.sessions | length'")]
 pub(super) struct ListArgs {
-    /// Folder of promoted baselines
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 
     /// Print JSON on standard output
     #[arg(long)]
@@ -116,20 +118,20 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
         // Of two layers the one that gates is the baseline.
         runs.retain(|run| layer(run) == Some(spec.target.layer));
     }
-    let promoted = baseline::promote(
-        &args.baselines,
-        MeasuredSession {
-            runs: &runs,
-            is_gated: &|stage| spec.gate.repeats_stage(stage),
-            under_test: &spec.under_test,
-            now: &context.now(),
-        },
-        &args.reason,
-    )?;
+    let keeper = args.archive.keeper(Some(&spec))?;
+    let session = MeasuredSession {
+        runs: &runs,
+        is_gated: &|stage| spec.gate.repeats_stage(stage),
+        under_test: &spec.under_test,
+        now: &context.now(),
+    };
+    let promoted = keeper
+        .keep(|shelf| baseline::promote(shelf, session, &args.reason))
+        .map_err(|error| nothing_lost(error, &args.session))?;
     context.note(&format!(
         "promoted {} runs into `{}`; {} session{} there now",
         runs.len(),
-        promoted.folder.display(),
+        keeper.describe(&promoted.folder),
         promoted.sessions,
         if promoted.sessions == 1 {
             " stands"
@@ -137,12 +139,14 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
             "s stand"
         },
     ));
-    context.note("commit that folder, so that other machines and CI find it");
+    if matches!(keeper, Keeper::Folder(_)) {
+        context.note("commit that folder, so that other machines and CI find it");
+    }
     Ok(Exit::Pass)
 }
 
 fn list(args: &ListArgs, name: Option<&str>, context: &mut Context) -> Result<Exit, Failure> {
-    let shelf = Shelf::folder(&args.baselines);
+    let shelf = args.archive.open(None, context)?;
     let mut stored = baseline::list(&shelf)?;
     stored.retain(|stored| name.is_none_or(|name| name == stored.name));
     if args.json {
@@ -158,9 +162,8 @@ fn list(args: &ListArgs, name: Option<&str>, context: &mut Context) -> Result<Ex
     if stored.is_empty() {
         let whose = name.map_or_else(String::new, |name| format!(" of `{name}`"));
         return Err(Failure::usage(format!(
-            "no baselines{whose} in `{}`; promote a session first: \
-             `infergate baseline promote SESSION --reason TEXT`",
-            args.baselines.display()
+            "no baselines{whose} in {shelf}; promote a session first: \
+             `infergate baseline promote SESSION --reason TEXT`"
         )));
     }
     let mut text = String::new();

@@ -1,6 +1,12 @@
 //! What a command has taken of the spec's limits, and when it stops.
 
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
 use super::context::Context;
+use super::failure::Failure;
+use crate::archive::{ArchiveError, save_json};
 use crate::plan::Plan;
 use crate::spec::{Outlay, Spec};
 use crate::summary::Run;
@@ -69,9 +75,51 @@ impl Ledger {
     }
 }
 
+const FORMAT: &str = "infergate.stop/1";
+const FILE: &str = "stop.json";
+
+/// Why a session has no more runs than it has.
+#[derive(Debug, Serialize, Deserialize)]
+struct StopStamp {
+    format: String,
+    why: String,
+    /// Candidate runs that there were: with more of them it went on.
+    runs: usize,
+}
+
 /// The judgement of a comparison that its budget has stopped: what is open stays open.
 pub(super) fn stopped(mut judgement: Judgement, why: String, context: &mut Context) -> Judgement {
     context.note(&why);
     judgement.caveats.insert(0, why);
     judgement
+}
+
+/// Keeps why a session of so many candidate runs was stopped, for who judges it again.
+pub(super) fn keep_stop(session: &Path, why: &str, runs: usize) -> Result<(), Failure> {
+    let stamp = StopStamp {
+        format: FORMAT.to_owned(),
+        why: why.to_owned(),
+        runs,
+    };
+    Ok(save_json(&session.join(FILE), &stamp)?)
+}
+
+/// Why a session of so many candidate runs was stopped; `None` where it was not, or went on.
+pub(super) fn stop_of(session: &Path, runs: usize) -> Result<Option<String>, Failure> {
+    let path = session.join(FILE);
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let wrong = |why: String| Failure::usage(format!("cannot read `{}`: {why}", path.display()));
+    let text = std::fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
+    let stamp: StopStamp = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    if stamp.format != FORMAT {
+        return Err(ArchiveError::UnknownFormat {
+            path,
+            found: stamp.format,
+            known: FORMAT,
+        }
+        .into());
+    }
+    Ok((stamp.runs == runs).then_some(stamp.why))
 }

@@ -13,11 +13,11 @@ use std::path::PathBuf;
 use comfy_table::{CellAlignment, Table, presets};
 
 use self::size::Size;
+use super::archive::ArchiveArgs;
 use super::archived::{Archived, kept, plural};
 use super::context::Context;
 use super::failure::{Failure, FailureText};
 use super::source::{SelectArgs, read_spec, style};
-use crate::baseline::Shelf;
 use crate::diag::{Severity, render};
 use crate::exit::Exit;
 use crate::plan::Plan;
@@ -44,9 +44,8 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     select: SelectArgs,
 
-    /// Folder of promoted baselines and noise sessions
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 
     /// Print the plan's size as JSON
     #[arg(long)]
@@ -57,7 +56,8 @@ pub(super) fn run(args: &CheckArgs, context: &mut Context) -> Result<Exit, Failu
     let (source, parsed) = read_spec(&args.spec, context)?;
     let spec = args.select.apply(parsed.spec)?;
     let plan = Plan::expand(&spec);
-    let archive = Archived::in_each(&kept(&Shelf::folder(&args.baselines), &spec, &plan)?, &spec);
+    let shelf = args.archive.open(Some(&spec), context)?;
+    let archive = Archived::in_each(&kept(&shelf, &spec, &plan)?, &spec);
     let mut found = tolerances::mistakes(&spec, &archive);
     found.extend(budget::mistakes(&spec, &plan, &archive));
     let (errors, more): (Vec<_>, Vec<_>) = found

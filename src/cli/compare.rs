@@ -6,6 +6,7 @@ use clap::Args;
 
 use super::base::{judged_as, kept_stamp};
 use super::baseline::{kept_archive, kept_baseline, runs_at};
+use super::budget::{stop_of, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
@@ -82,7 +83,12 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
         }
         spec
     };
-    let judgement = evidence.judge(&spec);
+    let mut judgement = evidence.judge(&spec);
+    if let (Some(session), None, true) = (&args.first, &args.second, args.candidate.is_empty())
+        && let Some(why) = stop_of(session, evidence.candidate.len())?
+    {
+        judgement = stopped(judgement, why, context);
+    }
     evidence.publish(
         &judgement,
         &spec,

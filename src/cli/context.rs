@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::ident::Digest;
 use crate::report::text::Line;
-use crate::term::Style;
+use crate::term::{self, Style};
 
 /// The world as commands see it.
 pub struct Context {
@@ -18,6 +18,8 @@ pub struct Context {
     pub colour: bool,
     /// Whether progress may be drawn on standard error.
     pub draw_progress: bool,
+    /// Columns of the terminal behind `out`; `None` where it is none.
+    pub columns: Option<usize>,
     /// Say nothing but results and errors.
     pub quiet: bool,
     /// This binary, to start the embedded engine with.
@@ -49,6 +51,7 @@ impl Context {
             err: Box::new(anstream::stderr()),
             colour,
             draw_progress: std::io::stderr().is_terminal(),
+            columns: term::columns(),
             quiet,
             program: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("infergate")),
             lost: None,

@@ -67,7 +67,7 @@ pub(super) async fn run(
         spec: &spec,
         path: &spec_path,
         sides: &sides,
-        baselines: None,
+        archive: None,
         footing: None,
         lock: &LockArgs::NONE,
         json: false,

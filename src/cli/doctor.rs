@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde::Deserialize;
 
+use super::archive::ArchiveArgs;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
@@ -54,9 +55,8 @@ pub(super) struct DoctorArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "quick")]
     headroom: Option<PathBuf>,
 
-    /// Folder of promoted baselines and noise sessions
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 
     /// Print what was found as JSON
     #[arg(long)]
@@ -80,7 +80,8 @@ pub(super) async fn run(
     if let Some(spec) = &spec {
         let plan = Plan::expand(spec);
         findings.extend(target(spec, &plan, context, interrupt).await);
-        findings.extend(checks::archive(spec, &plan, &args.baselines, context)?);
+        let shelf = args.archive.open(Some(spec), context)?;
+        findings.extend(checks::archive(spec, &plan, &shelf, context)?);
     }
     findings.extend(checks::machine(spec.as_ref()));
     findings.extend(checks::job(context));

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::budget::stop_of;
 use super::compare::{judging_spec, of_session};
 use super::context::Context;
 use super::failure::Failure;
@@ -63,6 +64,10 @@ pub(super) fn run(args: &ExplainArgs, context: &mut Context) -> Result<Exit, Fai
             args.cell,
             session.display()
         )));
+    }
+    let stop = stop_of(&session, evidence.candidate.len())?;
+    if let Some(why) = &stop {
+        context.note(why);
     }
     let text = if args.json {
         serde_json::to_string_pretty(&explanations).map_err(|error| {

@@ -1,7 +1,7 @@
 //! What a user sees when a command cannot do its work, and the exit code that goes with it.
 
 use crate::archive::ArchiveError;
-use crate::baseline::{BaselineError, PromoteError};
+use crate::baseline::{BaselineError, KeepError, PromoteError};
 use crate::exit::Exit;
 use crate::session::{MeasureError, TargetError};
 
@@ -67,7 +67,9 @@ impl From<ArchiveError> for Failure {
 impl From<BaselineError> for Failure {
     fn from(error: BaselineError) -> Self {
         let exit = match &error {
-            BaselineError::None { .. } | BaselineError::OtherEnvironment { .. } => Exit::Undecided,
+            BaselineError::None { .. }
+            | BaselineError::OtherEnvironment { .. }
+            | BaselineError::Unreachable { .. } => Exit::Undecided,
             BaselineError::NoRun { .. } | BaselineError::Archive(_) | BaselineError::Git(_) => {
                 Exit::Usage
             }
@@ -81,7 +83,23 @@ impl From<PromoteError> for Failure {
         match error {
             PromoteError::Archive(error) => error.into(),
             PromoteError::Baseline(error) => error.into(),
+            PromoteError::Keep(error) => error.into(),
             error => Self::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<KeepError> for Failure {
+    fn from(error: KeepError) -> Self {
+        match error {
+            KeepError::Archive(error) => error.into(),
+            KeepError::Baseline(error) => error.into(),
+            error @ (KeepError::Unreachable { .. } | KeepError::Crowded { .. }) => {
+                Self::new(Exit::Invalid, error.to_string())
+            }
+            error @ (KeepError::Refused { .. }
+            | KeepError::CheckedOut { .. }
+            | KeepError::Git(_)) => Self::usage(error.to_string()),
         }
     }
 }

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ab::{AbRequest, SideArgs, interleave};
+use super::archive::ArchiveArgs;
 use super::base::{BaseArgs, Footing, SpecChange};
 use super::baseline::{runs_of, stored_runs};
-use super::budget::{Ledger, stopped};
+use super::budget::{Ledger, keep_stop, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
@@ -29,7 +30,8 @@ const LEAST_SESSIONS: usize = 3;
 
 /// Measure a candidate and pass or fail it
 ///
-/// Compares runs of the spec's target with the sessions under `baselines/<name>/`, at 1, 3 and 5
+/// Compares runs of the spec's target with the sessions that were promoted (under `baselines/<name>/`, or on
+/// the branch that the spec's `archive` names), at 1, 3 and 5
 /// candidate runs: one run can pass, it takes three to fail. Stored sessions gate from three on
 /// (with fewer than five the verdict is advisory). With a second live target, or a `baseline` in the
 /// spec, it falls to `ab`, which needs no history.
@@ -46,9 +48,8 @@ pub(super) struct GateArgs {
     /// The spec, or a folder with `spec.yaml` in it
     spec: PathBuf,
 
-    /// Folder of promoted baselines
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 
     #[command(flatten)]
     base: BaseArgs,
@@ -77,7 +78,7 @@ pub(super) async fn run(
 ) -> Result<Exit, Failure> {
     let mut spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
     let base = &args.base;
-    let mut footing = base.find(&args.spec, &args.baselines, &mut spec, context)?;
+    let mut footing = base.find(&args.spec, &args.archive, &mut spec, context)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     sitting.stamp(source_of(&args.spec, context));
     if args.sides.names_baseline() || spec.baseline.is_some() {
@@ -86,7 +87,7 @@ pub(super) async fn run(
             spec: &spec,
             path: &args.spec,
             sides: &args.sides,
-            baselines: Some(&args.baselines),
+            archive: Some(&args.archive),
             footing: Some(&footing),
             lock: &args.lock,
             json: args.json,
@@ -200,6 +201,7 @@ async fn against_stored(
     let mut ledger = Ledger::open(spec, sitting.plan(), [], context);
     let judgement = loop {
         if let Some(why) = ledger.stops(1, context) {
+            keep_stop(sitting.folder(), &why, evidence.candidate.len())?;
             break stopped(evidence.judge(spec), why, context);
         }
         let number = evidence.candidate.len();

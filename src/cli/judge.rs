@@ -11,9 +11,23 @@ use crate::compare::{Sides, compare};
 use crate::diagnosis::diagnose;
 use crate::exit::Exit;
 use crate::report;
-use crate::spec::Spec;
+use crate::spec::{Layer, Spec};
 use crate::summary::{Run, Side};
 use crate::verdict::{BaseStamp, Judgement, judge};
+
+/// That a spec of two layers is judged by one, and what shows both.
+fn one_layer(spec: &Spec) -> Option<String> {
+    let beside = spec.beside.as_ref()?;
+    let name = |layer: Layer| match layer {
+        Layer::Engine => "engine",
+        Layer::EndToEnd => "front",
+    };
+    let (judged, other) = (name(spec.target.layer), name(beside.layer));
+    Some(format!(
+        "the spec names two layers, of which the {judged} is judged here and the {other} was not measured: \
+         `infergate run SPEC --repeats 3` measures both in turn and says what lies between them"
+    ))
+}
 
 /// The runs of a comparison.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +71,7 @@ impl Evidence {
         let comparison = compare(&self.sides(), &spec.gate, &spec.under_test);
         let mut judgement = judge(&comparison, &spec.gate);
         judgement.base.clone_from(&self.base);
+        judgement.caveats.extend(one_layer(spec));
         judgement.diagnoses = diagnose(
             &self.sides(),
             &judgement.complaints(),

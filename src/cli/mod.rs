@@ -1,6 +1,7 @@
 //! The command line: words to typed requests, results to text and exit codes.
 
 mod ab;
+mod archive;
 mod archived;
 mod base;
 mod baseline;
@@ -12,9 +13,11 @@ mod context;
 mod demo;
 mod doctor;
 mod explain;
+mod export;
 mod failure;
 mod gate;
 mod guard;
+mod history;
 mod init;
 mod interrupt;
 mod judge;
@@ -86,6 +89,8 @@ enum Command {
     Report(report::ReportArgs),
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
+    History(history::HistoryArgs),
+    Export(export::ExportArgs),
     Calibrate(calibrate::CalibrateArgs),
     Sim(sim::SimArgs),
     #[command(hide = true)]
@@ -158,6 +163,8 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Explain(args) => explain::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Baseline(command) => baseline::run(command, context),
+        Command::History(args) => history::run(&args, context),
+        Command::Export(args) => export::run(&args, context),
         Command::Guard(args) => guard::run(args).await,
         Command::Calibrate(args) => calibrate::run(&args, context, &interrupt).await,
         Command::Sim(args) => {

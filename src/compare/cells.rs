@@ -52,7 +52,19 @@ impl ComparedCell {
 }
 
 /// Quantiles that are shown of undeclared cells.
-const SHOWN: [Quantile; 3] = [Quantile::P50, Quantile::P95, Quantile::P99];
+const SHOWN: Reductions<'_> = Reductions {
+    quantiles: &[Quantile::P50, Quantile::P95, Quantile::P99],
+    mean: false,
+};
+
+/// What distributions are reduced to, where cells are listed.
+#[derive(Debug, Clone, Copy)]
+pub struct Reductions<'a> {
+    /// These quantiles.
+    pub quantiles: &'a [Quantile],
+    /// Their mean too.
+    pub mean: bool,
+}
 
 /// Declared cells in the order of the spec.
 pub(super) fn declared(arranged: &Arranged<'_>, gate: &Gate) -> Vec<ComparedCell> {
@@ -125,6 +137,13 @@ fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell 
     }
 }
 
+/// A cell in each run of one session.
+pub fn measures(runs: &[&Run], cell: &Cell) -> Vec<Measure> {
+    let each = runs.iter().zip(quality::neighbours(runs));
+    each.map(|(run, partner)| measure(run, partner, cell))
+        .collect()
+}
+
 fn stages_of<'a>(run: &'a Run, cell: &Cell) -> impl Iterator<Item = &'a StageSummary> {
     run.stages
         .iter()
@@ -194,8 +213,16 @@ impl Work {
 
 /// Every cell that some run of either side holds, in the order of stages and metrics.
 fn observed(arranged: &Arranged<'_>) -> Vec<Cell> {
+    held(
+        &[arranged.baseline.as_slice(), &arranged.candidate].concat(),
+        SHOWN,
+    )
+}
+
+/// Every cell that some of these runs hold, in the order of stages and metrics.
+pub fn held(runs: &[&Run], reductions: Reductions<'_>) -> Vec<Cell> {
     let (mut cells, mut seen) = (Vec::new(), BTreeSet::new());
-    for run in arranged.baseline.iter().chain(&arranged.candidate) {
+    for run in runs {
         for name in run.imported.keys() {
             let cell = Cell {
                 stage: None,
@@ -212,7 +239,7 @@ fn observed(arranged: &Arranged<'_>) -> Vec<Cell> {
                 .iter()
                 .map(|(name, class)| (Some(name), class));
             for (class, summary) in std::iter::once((None, &stage.pooled)).chain(classes) {
-                let metrics = metrics_of(summary, class.is_some()).into_iter();
+                let metrics = metrics_of(summary, class.is_some(), reductions).into_iter();
                 let told = |metric: &CellMetric| {
                     metric.metric().kind() != Kind::Energy || energy::is_known(stage)
                 };
@@ -229,8 +256,7 @@ fn observed(arranged: &Arranged<'_>) -> Vec<Cell> {
             }
         }
     }
-    let launched = |run: &&Run| run.cold_start.is_some();
-    if arranged.baseline.iter().any(launched) || arranged.candidate.iter().any(launched) {
+    if runs.iter().any(|run| run.cold_start.is_some()) {
         let of_run = Metric::ALL
             .into_iter()
             .filter(|metric| metric.kind() == Kind::OfRun);
@@ -245,11 +271,17 @@ fn observed(arranged: &Arranged<'_>) -> Vec<Cell> {
 
 /// What is shown of a summary: quantiles of its distributions, and for all classes pooled the
 /// rates and proportions too.
-fn metrics_of(class: &ClassSummary, one_class: bool) -> Vec<CellMetric> {
-    let quantiles = |metric: Metric| {
-        SHOWN
-            .into_iter()
-            .filter_map(move |q| CellMetric::quantile(metric, q))
+fn metrics_of(
+    class: &ClassSummary,
+    one_class: bool,
+    reductions: Reductions<'_>,
+) -> Vec<CellMetric> {
+    let reduced = |metric: Metric| {
+        let quantiles = reductions.quantiles.iter();
+        let mean = CellMetric::mean(metric).filter(|_| reductions.mean);
+        quantiles
+            .filter_map(move |q| CellMetric::quantile(metric, *q))
+            .chain(mean)
     };
     Metric::ALL
         .into_iter()
@@ -260,7 +292,7 @@ fn metrics_of(class: &ClassSummary, one_class: bool) -> Vec<CellMetric> {
                 let value = CellMetric::value(metric).filter(|_| has_quality(class, metric));
                 value.into_iter().collect()
             } else if class.distributions.contains_key(&metric) {
-                quantiles(metric).collect()
+                reduced(metric).collect()
             } else if one_class {
                 Vec::new()
             } else {

@@ -2,7 +2,7 @@
 
 use super::fault::fault;
 use super::{cold_start, energy, quality};
-use crate::metric::{Cell, Direction, Kind, Metric, Statistic};
+use crate::metric::{Bad, Cell, Direction, Kind, Metric, Rate, Source, Statistic};
 use crate::quality::CheckKind;
 use crate::sample::{OutcomeKind, StopReason};
 use crate::stats::proportion::Count;
@@ -269,34 +269,17 @@ fn at_least_zero(value: f64) -> Value {
 
 /// A rate; `None` where the metric is not one.
 const fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
+    let Source::Rate(rate) = metric.source() else {
+        return None;
+    };
     let rates = &class.rates;
-    match metric {
-        Metric::Goodput => Some(rates.goodput_rps),
-        Metric::RequestThroughput => Some(rates.completed_rps),
-        Metric::OutputThroughput => Some(rates.output_tps),
-        Metric::InputThroughput => Some(rates.input_tps),
-        Metric::TotalThroughput => Some(rates.input_tps + rates.output_tps),
-        Metric::Ttft
-        | Metric::Ttfa
-        | Metric::Tpot
-        | Metric::Itl
-        | Metric::ChunkGap
-        | Metric::MaxStall
-        | Metric::E2e
-        | Metric::TokensPerJoule
-        | Metric::JoulesPerGood
-        | Metric::Attainment
-        | Metric::ErrorRatio
-        | Metric::TruncatedRatio
-        | Metric::ColdReady
-        | Metric::ColdFirstRequest
-        | Metric::ColdWarmRequest
-        | Metric::QualityValidJson
-        | Metric::QualityRegex
-        | Metric::QualityExact
-        | Metric::QualityAgreement
-        | Metric::QualityImported => None,
-    }
+    Some(match rate {
+        Rate::Good => rates.goodput_rps,
+        Rate::Completed => rates.completed_rps,
+        Rate::Output => rates.output_tps,
+        Rate::Input => rates.input_tps,
+        Rate::Total => rates.input_tps + rates.output_tps,
+    })
 }
 
 /// A proportion over one or several stages.
@@ -324,31 +307,20 @@ fn bad(parts: &[&ClassSummary], metric: Metric) -> Option<Count> {
     if let Some(kind) = CheckKind::counted_by(metric) {
         return quality::failing(parts, kind);
     }
-    let events = |class: &ClassSummary| match metric {
-        Metric::Attainment | Metric::Goodput => Some(class.counted().saturating_sub(class.good)),
-        Metric::ErrorRatio => Some(class.errors()),
-        Metric::TruncatedRatio => Some(class.count(OutcomeKind::Truncated)),
-        Metric::Ttft
-        | Metric::Ttfa
-        | Metric::Tpot
-        | Metric::Itl
-        | Metric::ChunkGap
-        | Metric::MaxStall
-        | Metric::E2e
-        | Metric::RequestThroughput
-        | Metric::OutputThroughput
-        | Metric::InputThroughput
-        | Metric::TotalThroughput
-        | Metric::TokensPerJoule
-        | Metric::JoulesPerGood
-        | Metric::ColdReady
-        | Metric::ColdFirstRequest
-        | Metric::ColdWarmRequest
-        | Metric::QualityValidJson
-        | Metric::QualityRegex
-        | Metric::QualityExact
-        | Metric::QualityAgreement
-        | Metric::QualityImported => None,
+    let events = |class: &ClassSummary| match metric.source() {
+        Source::Bad(Bad::NotGood) | Source::Rate(Rate::Good) => {
+            Some(class.counted().saturating_sub(class.good))
+        }
+        Source::Bad(Bad::Failed) => Some(class.errors()),
+        Source::Bad(Bad::Truncated) => Some(class.count(OutcomeKind::Truncated)),
+        Source::Requests
+        | Source::Gaps
+        | Source::Rate(_)
+        | Source::Energy
+        | Source::ColdStart
+        | Source::Checks
+        | Source::Agreement
+        | Source::Import => None,
     };
     let counts: Option<Vec<Count>> = parts
         .iter()

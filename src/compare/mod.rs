@@ -25,7 +25,7 @@ use crate::provenance::UnderTest;
 use crate::spec::{CacheRegime, Gate};
 use crate::summary::{Run, RunEnd};
 
-pub use cells::ComparedCell;
+pub use cells::{ComparedCell, Reductions, held, measures};
 pub use measure::{Measure, Unfit, Value};
 pub use pairing::{Arrangement, SessionName};
 pub use pins::PinDifference;

@@ -39,6 +39,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             rows: Vec::new(),
             schemas: Vec::new(),
             cache: crate::spec::CacheRegime::default(),
+            cost: None,
         },
         source: None,
         trace_digest: Digest::of(b"trace"),

@@ -1,6 +1,6 @@
 //! One call of the `git` program.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -82,6 +82,12 @@ impl Call {
         arguments: impl IntoIterator<Item = A>,
     ) -> Self {
         self.command.args(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// With a variable in its environment.
+    pub(super) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
         self
     }
 

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::archive::ArchiveError;
+
 /// Why git could not answer or do something.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -67,6 +69,9 @@ pub enum GitError {
         /// Of which commit.
         commit: String,
     },
+    /// A folder of the repository could not be locked.
+    #[error(transparent)]
+    Lock(#[from] ArchiveError),
     /// Git said no.
     #[error("cannot {doing} in `{}`: git says: {why}", repository.display())]
     Failed {

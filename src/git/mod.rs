@@ -7,6 +7,7 @@ mod call;
 mod error;
 mod lineage;
 mod log;
+mod remote;
 mod repository;
 #[cfg(test)]
 pub(crate) mod scratch;
@@ -14,10 +15,13 @@ pub(crate) mod scratch;
 mod tests;
 mod tree;
 mod worktree;
+mod write;
 
 pub use crate::ident::{Commit, NotACommit};
 pub use error::GitError;
 pub use log::LogEntry;
+pub use remote::{Fetched, Pushed, Refusal, RefusalKind};
 pub use repository::Repository;
 pub use tree::TreeEntry;
 pub use worktree::Worktree;
+pub use write::FileEdits;

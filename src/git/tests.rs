@@ -155,3 +155,133 @@ fn remotes_are_named_with_urls_that_hold_no_secret() {
     assert_eq!(url("origin").as_deref(), Some("../b.git"));
     assert_eq!(url("gone"), None);
 }
+
+/// One file with a new text.
+fn edit<'a>(path: &str, text: &'a str) -> FileEdits<'a> {
+    FileEdits::from([(path.to_owned(), Some(text))])
+}
+
+#[test]
+fn a_commit_is_made_without_working_tree_or_index() {
+    let scratch = Scratch::new();
+    let repository = scratch.repository();
+    let parent = scratch.commit(
+        "first",
+        &[("a/b.txt", "old"), ("a/c.txt", "stays"), ("gone.txt", "x")],
+    );
+    std::fs::write(scratch.at("a/b.txt"), "dirty").unwrap();
+    std::fs::write(scratch.at("new.txt"), "untracked").unwrap();
+    scratch.git(&["add", "new.txt"]);
+    let seen = || {
+        (
+            scratch.git(&["status", "--porcelain"]),
+            std::fs::read(scratch.at(".git/index")).unwrap(),
+        )
+    };
+    let before = seen();
+
+    let mut edits = edit("a/b.txt", "new");
+    edits.insert("gone.txt".to_owned(), None);
+    edits.insert("never-there.txt".to_owned(), None);
+    edits.insert("d/e/f.txt".to_owned(), Some("added"));
+    let made = repository
+        .commit_files(Some(&parent), &edits, "second\n\nwhy\n")
+        .unwrap()
+        .unwrap();
+    assert_eq!(seen(), before);
+    assert_eq!(
+        repository.head().unwrap(),
+        Some(parent.clone()),
+        "nothing refers to it yet"
+    );
+    assert!(repository.is_ancestor(&parent, &made).unwrap());
+    let names = scratch.git(&["ls-tree", "-r", "--name-only", made.as_str()]);
+    assert_eq!(names, "a/b.txt\na/c.txt\nd/e/f.txt");
+    assert_eq!(
+        repository.read(&made, "a/b.txt").unwrap().as_deref(),
+        Some("new")
+    );
+    assert_eq!(repository.describe(&made).unwrap().subject, "second");
+
+    let again = repository
+        .commit_files(Some(&made), &edit("a/b.txt", "new"), "third")
+        .unwrap();
+    assert_eq!(again, None, "nothing would change");
+    let orphan = repository
+        .commit_files(None, &edit("x.txt", "x"), "alone")
+        .unwrap()
+        .unwrap();
+    assert_eq!(repository.merge_base(&parent, &orphan).unwrap(), None);
+    assert!(!scratch.at(".git/infergate/index").exists());
+
+    let scratch = Scratch::bare();
+    let bare = scratch.repository();
+    let first = bare
+        .commit_files(None, &edit("x.txt", "x"), "first")
+        .unwrap()
+        .unwrap();
+    assert_eq!(bare.read(&first, "x.txt").unwrap().as_deref(), Some("x"));
+}
+
+#[test]
+fn a_branch_moves_from_where_it_was_only() {
+    let scratch = Scratch::new();
+    let repository = scratch.repository();
+    let [one, two] = ["1", "2"].map(|text| {
+        repository
+            .commit_files(None, &edit("x.txt", text), text)
+            .unwrap()
+            .unwrap()
+    });
+    assert!(repository.move_branch("data", None, &one).unwrap());
+    assert!(
+        !repository.move_branch("data", None, &two).unwrap(),
+        "it is there already"
+    );
+    assert!(
+        !repository.move_branch("data", Some(&two), &two).unwrap(),
+        "it is elsewhere"
+    );
+    assert_eq!(repository.tip("data").unwrap(), Some(one.clone()));
+    assert!(repository.move_branch("data", Some(&one), &two).unwrap());
+    assert_eq!(repository.checked_out_in("data").unwrap(), None);
+    scratch.git(&["checkout", "--quiet", "data"]);
+    let folder = repository.checked_out_in("data").unwrap().unwrap();
+    assert_eq!(
+        folder.canonicalize().unwrap(),
+        scratch.path().canonicalize().unwrap()
+    );
+}
+
+#[test]
+fn a_push_goes_forward_or_not_at_all() {
+    let (scratch, remote) = (Scratch::new(), Scratch::bare());
+    let repository = scratch.repository();
+    let address = remote.path().to_str().unwrap();
+    let copy = "refs/remotes/x/data";
+    let fetched = || repository.fetch_branch(address, "data", copy).unwrap();
+    assert_eq!(fetched(), Fetched::NoBranch);
+    let commit = |parent: Option<&Commit>, text: &str| {
+        repository
+            .commit_files(parent, &edit("x.txt", text), text)
+            .unwrap()
+            .unwrap()
+    };
+    let push = |commit: &Commit| repository.push_branch(address, "data", commit).unwrap();
+    let first = commit(None, "1");
+    assert_eq!(push(&first), Pushed::Done);
+    assert_eq!(fetched(), Fetched::Tip(first.clone()));
+    let second = commit(Some(&first), "2");
+    assert_eq!(push(&second), Pushed::Done);
+    assert_eq!(push(&commit(Some(&first), "3")), Pushed::Behind);
+    assert_eq!(push(&commit(None, "4")), Pushed::Behind);
+    assert_eq!(fetched(), Fetched::Tip(second));
+
+    let gone = remote.at("gone").to_str().unwrap().to_owned();
+    let nowhere = repository.fetch_branch(&gone, "data", copy).unwrap();
+    assert!(
+        matches!(nowhere, Fetched::Unreachable(why) if why.contains("does not appear to be a git repository"))
+    );
+    let nowhere = repository.push_branch(&gone, "data", &first).unwrap();
+    assert!(matches!(nowhere, Pushed::Unreachable(_)));
+}

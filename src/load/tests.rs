@@ -18,8 +18,8 @@ use crate::provenance::UnderTest;
 use crate::sample::{RequestRecord, StageObservation};
 use crate::spec::{
     Api, Arrival, ArrivalProcess, CacheRegime, Cancel, Class, Extent, Gate, Layer, Length,
-    OutputLength, Policy, RateProfile, Spec, Stage, Target, TargetConnection, TargetPlace, Think,
-    Timeouts, Warmup, Workload,
+    MetricsPlace, OutputLength, Policy, RateProfile, Spec, Stage, Target, TargetConnection,
+    TargetPlace, Think, Timeouts, Warmup, Workload,
 };
 use crate::unit::{Nanos, Rps};
 
@@ -165,6 +165,7 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
             model: None,
             layer: Layer::Engine,
             connection: TargetConnection::default(),
+            metrics: MetricsPlace::default(),
         },
         beside: None,
         baseline: None,
@@ -188,6 +189,7 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
         },
         timeouts,
         imports: Vec::new(),
+        archive: None,
         keep_text: crate::spec::KeepText::None,
         text: String::new(),
         limits: None,

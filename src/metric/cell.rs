@@ -100,6 +100,14 @@ impl CellMetric {
         })
     }
 
+    /// The mean of a distribution metric; `None` for rates and proportions.
+    pub fn mean(metric: Metric) -> Option<Self> {
+        (metric.kind() == Kind::Distribution).then_some(Self {
+            metric,
+            statistic: Statistic::Mean,
+        })
+    }
+
     /// The imported share of this name.
     pub const fn imported(name: TaskName) -> Self {
         Self {

@@ -1,6 +1,7 @@
 //! The metrics: name, unit, direction and definition of each, and what a cell speaks about.
 
 mod cell;
+mod source;
 mod task;
 
 use std::fmt;
@@ -9,6 +10,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use cell::{Cell, CellMetric, CellMetricError, Quantile, Statistic};
+pub use source::{Bad, Rate, Source};
 pub use task::{TaskName, TaskNameError};
 
 use crate::unit::scale::Unit;
@@ -109,34 +111,6 @@ impl Direction {
 }
 
 impl Metric {
-    /// Whether only a streamed answer shows it: a whole one has a single instant, its end.
-    pub const fn needs_stream(self) -> bool {
-        match self {
-            Self::Ttft | Self::Ttfa | Self::Tpot | Self::Itl | Self::ChunkGap | Self::MaxStall => {
-                true
-            }
-            Self::E2e
-            | Self::Goodput
-            | Self::Attainment
-            | Self::RequestThroughput
-            | Self::OutputThroughput
-            | Self::InputThroughput
-            | Self::TotalThroughput
-            | Self::TokensPerJoule
-            | Self::JoulesPerGood
-            | Self::ErrorRatio
-            | Self::TruncatedRatio
-            | Self::ColdReady
-            | Self::ColdFirstRequest
-            | Self::ColdWarmRequest
-            | Self::QualityValidJson
-            | Self::QualityRegex
-            | Self::QualityExact
-            | Self::QualityAgreement
-            | Self::QualityImported => false,
-        }
-    }
-
     /// All metrics, in the order in which reports show them.
     pub const ALL: [Self; 25] = [
         Self::Goodput,
@@ -195,46 +169,6 @@ impl Metric {
             Self::QualityAgreement => "quality.agreement",
             Self::QualityImported => "quality.imported",
         }
-    }
-
-    /// What kind of number it is.
-    pub const fn kind(self) -> Kind {
-        match self {
-            Self::Ttft
-            | Self::Ttfa
-            | Self::Tpot
-            | Self::Itl
-            | Self::ChunkGap
-            | Self::MaxStall
-            | Self::E2e => Kind::Distribution,
-            Self::Goodput
-            | Self::RequestThroughput
-            | Self::OutputThroughput
-            | Self::InputThroughput
-            | Self::TotalThroughput => Kind::Rate,
-            Self::TokensPerJoule | Self::JoulesPerGood => Kind::Energy,
-            Self::ColdReady | Self::ColdFirstRequest | Self::ColdWarmRequest => Kind::OfRun,
-            Self::Attainment
-            | Self::ErrorRatio
-            | Self::TruncatedRatio
-            | Self::QualityValidJson
-            | Self::QualityRegex
-            | Self::QualityExact
-            | Self::QualityAgreement
-            | Self::QualityImported => Kind::Proportion,
-        }
-    }
-
-    /// Whether it says what answers are worth and not how they came.
-    pub const fn is_quality(self) -> bool {
-        matches!(
-            self,
-            Self::QualityValidJson
-                | Self::QualityRegex
-                | Self::QualityExact
-                | Self::QualityAgreement
-                | Self::QualityImported
-        )
     }
 
     /// The unit of its values.

@@ -12,6 +12,10 @@ pub struct PromptCalibration {
     pub tokens_per_word: f64,
     /// Tokens that a prompt has beside its words: the chat template.
     pub overhead_tokens: f64,
+    /// Tokens that a prompt with a shared prefix has on top of those: a message of its own in the chat
+    /// template. 0 where that was not counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub prefix_tokens: f64,
     /// Where the two come from.
     pub source: CalibrationSource,
 }
@@ -33,6 +37,7 @@ impl PromptCalibration {
     pub const ASSUMED: Self = Self {
         tokens_per_word: 1.2,
         overhead_tokens: 8.0,
+        prefix_tokens: 0.0,
         source: CalibrationSource::Assumed,
     };
 
@@ -55,15 +60,36 @@ impl PromptCalibration {
         let fit = Self {
             tokens_per_word,
             overhead_tokens: (mean_y - tokens_per_word * mean_x).max(0.0),
+            prefix_tokens: 0.0,
             source,
         };
         fit.is_plausible().then_some(fit)
     }
 
+    /// With what `(words, tokens)` of prompts with a shared prefix have over the line, on average; as it
+    /// is where there is none.
+    ///
+    /// By 1.2 tokens a word and 13 beside, 100 words have 133 tokens: 137 are 4 more.
+    #[must_use]
+    pub fn with_prefixes(self, points: &[(u32, u32)]) -> Self {
+        let over = points.iter().map(|&(words, tokens)| {
+            let line = self.overhead_tokens + self.tokens_per_word * f64::from(words);
+            f64::from(tokens) - line
+        });
+        let prefix_tokens = over.sum::<f64>() / points.len() as f64;
+        let with = Self {
+            prefix_tokens,
+            ..self
+        };
+        if with.is_plausible() { with } else { self }
+    }
+
     /// Whether prompts can be written by it: more than 0.2 and at most 20 tokens a word, and no
     /// more than 100,000 tokens beside the words. A run file may hold anything.
     pub fn is_plausible(&self) -> bool {
-        (0.2..=20.0).contains(&self.tokens_per_word) && (0.0..=1e5).contains(&self.overhead_tokens)
+        (0.2..=20.0).contains(&self.tokens_per_word)
+            && (0.0..=1e5).contains(&self.overhead_tokens)
+            && (-1e5..=1e5).contains(&self.prefix_tokens)
     }
 
     /// Words of a text of so many tokens, the overhead not counted; at least one.
@@ -72,9 +98,30 @@ impl PromptCalibration {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+fn is_zero(tokens: &f64) -> bool {
+    *tokens == 0.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prefix_adds_what_lies_over_the_line() {
+        let fit =
+            PromptCalibration::fit(&[(10, 25), (110, 145)], CalibrationSource::Usage).unwrap();
+        assert_eq!(fit.with_prefixes(&[]), fit);
+        let with = fit.with_prefixes(&[(100, 137), (50, 76)]);
+        assert!((with.prefix_tokens - 3.5).abs() < 1e-9, "4 and 3 more");
+        // Earlier run files do not have it, and files without it stay as they are.
+        let text = serde_json::to_string(&fit).unwrap();
+        assert!(!text.contains("prefix"), "{text}");
+        assert_eq!(
+            serde_json::from_str::<PromptCalibration>(&text).unwrap(),
+            fit
+        );
+    }
 
     #[test]
     fn a_line_through_two_points_is_exact() {

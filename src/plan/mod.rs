@@ -18,7 +18,7 @@ mod words;
 pub use arrival::Schedule;
 pub use calibration::{CalibrationSource, PromptCalibration};
 pub use conversation::{LaterTurn, Session, WARMUP_NUMBERS};
-pub use prompt::{Prompt, Prompter, Salt, calibration_texts};
+pub use prompt::{Prompt, Prompter, Salt, calibration_texts, prefix_calibration_texts};
 pub use request::{Phase, PlannedRequest, Prefix, Turn};
 pub use share::{Share, ShareError, Unshareable};
 pub use shared::{MOST_SHARED, Shared};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::calibration::PromptCalibration;
 use super::request::{Phase, PlannedRequest, Prefix};
 use super::seed::Draws;
-use super::words::WORDS;
+use super::words::{Spellings, WORDS};
 use crate::spec::{CacheRegime, Class};
 use crate::trace::BLOCK_TOKENS;
 
@@ -35,8 +35,8 @@ pub struct Prompt {
     pub user: String,
 }
 
-/// Words at the start of each prompt or shared prefix that carry the salt: 6 words of a list of
-/// a thousand tell apart 2^59 of them.
+/// Words at the start of each prompt or shared prefix that carry the salt: of a given number of letters
+/// each, 6 words tell apart 2^48 of them.
 const SALT_WORDS: u32 = 6;
 
 /// A full stop after every so many words, so that a text is no endless sentence and its tokens
@@ -112,7 +112,10 @@ impl Prompter {
             }
             Some(Prefix { group, tokens }) => {
                 let shared = self.calibration.words(f64::from(tokens));
-                let own = self.calibration.words(total - f64::from(tokens));
+                // What rounding gave the prefix, or took from it, is the prompt's own.
+                let theirs = f64::from(shared) * self.calibration.tokens_per_word;
+                let total = total - self.calibration.prefix_tokens;
+                let own = self.calibration.words(total - theirs);
                 // A tenant's groups are its own.
                 let whose = match request.tenant {
                     Some(tenant) => format!("{}/tenant-{tenant}", request.class),
@@ -138,7 +141,8 @@ impl Prompter {
         let place = format!("text/{}", place(stage, request));
         let mut body = Draws::new(&self.seed, &place, 0);
         let words = self.calibration.words(total);
-        text((0..words).map(|_| word(&mut body)))
+        let mut spellings = Spellings::from(body.bits());
+        text((0..words).map(|_| spellings.word(|n| body.below(n))))
     }
 
     /// So many words, the first of them from blocks.
@@ -179,7 +183,8 @@ impl Prompter {
             CacheRegime::Realistic => self.salt_of(&dataset, request.class),
             CacheRegime::Warm => return String::new(),
         };
-        let words = text((0..SALT_WORDS).map(|_| word(&mut salt)));
+        let mut spellings = Spellings::from(salt.bits());
+        let words = text((0..SALT_WORDS).map(|_| spellings.word(|n| salt.below(n))));
         format!("{words}. ")
     }
 
@@ -203,9 +208,11 @@ impl Prompter {
     fn text_after(&self, salt: Option<&str>, place: &str, class: u32, words: u32) -> String {
         let mut salt = salt.map(|place| self.salt_of(place, class));
         let mut body = Draws::new(&self.seed, &format!("text/{place}"), 0);
+        // Those of the salt too: it has as many letters whichever run's it is.
+        let mut spellings = Spellings::from(body.bits());
         text((0..words).map(|number| match &mut salt {
-            Some(salt) if number < SALT_WORDS => word(salt),
-            _ => word(&mut body),
+            Some(salt) if number < SALT_WORDS => spellings.word(|n| salt.below(n)),
+            _ => spellings.word(|n| body.below(n)),
         }))
     }
 
@@ -221,10 +228,6 @@ impl Prompter {
     fn is_fixed(&self, class: u32) -> bool {
         self.fixed.get(class as usize).copied().unwrap_or(false)
     }
-}
-
-fn word(draws: &mut Draws) -> &'static str {
-    WORDS[draws.below(WORDS.len() as u64) as usize]
 }
 
 /// What tells the text of a request from every other: its conversation and turn, or its phase and
@@ -251,6 +254,21 @@ pub fn calibration_texts() -> Vec<(u32, String)> {
         .chain(parts(4))
         .map(|words| (words.len() as u32, text(words.iter().copied())))
         .collect()
+}
+
+/// The same words in four prompts with a shared prefix: the first eighth of the list before the second,
+/// and so on.
+pub fn prefix_calibration_texts() -> Vec<(u32, Prompt)> {
+    let parts: Vec<&[&str]> = WORDS.chunks(WORDS.len().div_ceil(8)).collect();
+    let said = |words: &[&'static str]| text(words.iter().copied());
+    let pairs = parts.chunks_exact(2).map(|pair| {
+        let prompt = Prompt {
+            system: Some(said(pair[0])),
+            user: said(pair[1]),
+        };
+        ((pair[0].len() + pair[1].len()) as u32, prompt)
+    });
+    pairs.collect()
 }
 
 /// Words with spaces between them, and a full stop at the end of each sentence but the last.

@@ -14,7 +14,7 @@ use crate::spec::HttpVersion;
 pub(super) const LONGEST: usize = 8 << 20;
 
 /// How long a question on the side may take.
-const BRIEFLY: Duration = Duration::from_secs(5);
+pub(super) const BRIEFLY: Duration = Duration::from_secs(5);
 /// As good as for ever: whoever waits for an answer in parts has a limit of its own.
 const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
@@ -42,7 +42,7 @@ impl ProbeClient {
         let mut builder = if base.starts_with("http://") {
             builder.tls_certs_only([])
         } else {
-            builder
+            builder.tls_info(true)
         };
         if let Some(pem) = &access.ca {
             let certificates = Certificate::from_pem_bundle(pem)
@@ -76,6 +76,21 @@ impl ProbeClient {
     /// As [`Self::new`].
     pub fn anew(&self) -> Result<Self, ProbeError> {
         Self::new(&self.base, &self.access)
+    }
+
+    /// One for what is at another URL beside the target. Of the same origin (scheme, host and port) it is
+    /// asked as the target is; to any other goes nothing that proves who we are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::new`].
+    pub(super) fn elsewhere(&self, base: &str) -> Result<Self, ProbeError> {
+        let origin = |url: &str| reqwest::Url::parse(url).ok().map(|url| url.origin());
+        let here = origin(&self.base);
+        if here.is_some() && here == origin(base) {
+            return Self::new(base, &self.access);
+        }
+        Self::new(base, &self.access.without_credentials())
     }
 
     /// The base URL.
@@ -141,6 +156,17 @@ impl ProbeClient {
         Some(date)
     }
 
+    /// The certificate (DER) that an encrypted target shows, whatever it answers.
+    pub(super) async fn certificate(&self, path: &str) -> Option<Vec<u8>> {
+        let request = self.authorized(self.http.get(format!("{}{path}", self.base)));
+        let answer = tokio::time::timeout(BRIEFLY, request.send())
+            .await
+            .ok()?
+            .ok()?;
+        let shown = answer.extensions().get::<reqwest::tls::TlsInfo>()?;
+        shown.peer_certificate().map(<[u8]>::to_vec)
+    }
+
     /// The JSON answer to a GET.
     pub async fn get(&self, path: &str) -> Result<Value, ProbeError> {
         self.ask(path, self.http.get(format!("{}{path}", self.base)))
@@ -172,12 +198,11 @@ impl ProbeClient {
             None => self.http.get(url),
             Some(body) => self.http.post(url).json(body),
         };
-        let answer = self.send(path, request);
-        match tokio::time::timeout(BRIEFLY, answer).await {
-            Ok(Ok(body)) => Reply::Body(String::from_utf8_lossy(&body).into_owned()),
-            Ok(Err(ProbeError::Unreachable { .. })) | Err(_) => Reply::Silent,
-            Ok(Err(_)) => Reply::Refused,
-        }
+        Reply::briefly(async {
+            let body = self.send(path, request).await?;
+            Ok(String::from_utf8_lossy(&body).into_owned())
+        })
+        .await
     }
 
     /// Those of these headers that an answer has, whatever else it says.

@@ -5,6 +5,7 @@
 //! reached at all, or that answers no model, does.
 
 mod calibrate;
+mod certificate;
 mod client;
 mod early;
 pub mod engine;
@@ -25,6 +26,7 @@ mod skew;
 use std::collections::BTreeMap;
 
 pub use calibrate::calibrate;
+pub use certificate::certificate_days;
 pub use client::ProbeClient;
 pub use early::{Asking, early_answer};
 pub use error::ProbeError;
@@ -73,12 +75,13 @@ pub enum Origin {
 /// [`ProbeError`] where the target does not answer, or names no model and the spec neither.
 pub async fn observe(
     client: &ProbeClient,
+    metrics: &MetricsSource,
     spec: &Spec,
     origin: &Origin,
 ) -> Result<Observed, ProbeError> {
     let (models, mut answers, gateway, location) = tokio::join!(
         client.text(Source::Models.path()),
-        ask(client),
+        ask(client, metrics),
         network::gateway(client),
         network::location(client),
     );
@@ -141,7 +144,7 @@ fn no_model(client: &ProbeClient, answers: &Answers) -> ProbeError {
 }
 
 /// Asks for all that engines tell about themselves, at once.
-async fn ask(client: &ProbeClient) -> Answers {
+async fn ask(client: &ProbeClient, metrics: &MetricsSource) -> Answers {
     let mut asked = tokio::task::JoinSet::new();
     for source in Source::ASKED {
         let client = client.clone();
@@ -151,6 +154,10 @@ async fn ask(client: &ProbeClient) -> Answers {
         });
     }
     let mut answers = Answers::default();
+    match metrics.page().await {
+        Some(page) => answers.add(Source::Metrics, page),
+        None => answers.forbid(Source::Metrics),
+    }
     while let Some(reply) = asked.join_next().await {
         if let Ok((source, reply)) = reply {
             answers.add(source, reply);

@@ -94,7 +94,7 @@ mod tests {
             }
         });
         let client = ProbeClient::new(&base, &crate::access::Access::default()).unwrap();
-        MetricsSource::new(client, "/metrics".to_owned())
+        MetricsSource::of(&client, &crate::spec::MetricsPlace::Usual).unwrap()
     }
 
     fn waiting(n: u32) -> (u16, String) {

@@ -1,6 +1,6 @@
 //! Judgement and runs → the view model of a comparison: orders, words and rounds; decides nothing.
 
-use crate::summary::{Run, Side};
+use crate::summary::{Run, RunEnd, Side};
 use crate::unit::scale;
 use crate::verdict::{Design, Finding, Judgement, PinDifference, Verdict};
 
@@ -198,6 +198,15 @@ fn caveats(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
             );
         }
         for (number, run) in runs.iter().enumerate() {
+            if let RunEnd::TargetLost { error } = &run.end {
+                out.push(
+                    Text::of(setup::side(side))
+                        .words(" run ")
+                        .figure((number + 1).to_string())
+                        .words(" lost its target: ")
+                        .quoted(error),
+                );
+            }
             for stage in &run.stages {
                 let told = stage.engine.iter().flat_map(engines::caveats);
                 out.extend(told.map(|caveat| {

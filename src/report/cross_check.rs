@@ -35,6 +35,10 @@ pub(super) fn agreed(check: &CrossCheck) -> Option<Text> {
 /// What they disagree on, with both figures.
 pub(super) fn doubts(check: &CrossCheck) -> Vec<Text> {
     let counts = check.counts.iter().filter(|both| both.disagree());
+    if check.is_shared() {
+        let requests = counts.filter(|both| both.of == CountOf::Requests);
+        return requests.map(|both| shared(*both)).collect();
+    }
     let counts = counts.map(|both| apart(*both, check.inexact.as_deref()));
     let times = check.times.iter().filter(|both| both.disagree());
     counts.chain(times.map(|both| faster(*both))).collect()
@@ -51,6 +55,14 @@ fn apart(both: BothCounts, inexact: Option<&str>) -> Text {
         Some(why) => text.words("they need not be equal, for ").prose(why),
         None => text.words("somebody else uses the engine, or one of them counts otherwise"),
     }
+}
+
+fn shared(both: BothCounts) -> Text {
+    Text::of("requests: ")
+        .figure(scale::count(both.client))
+        .words(" by the client and ")
+        .figure(scale::count(both.engine))
+        .words(" by the engine's own count; somebody else uses the engine, so neither tokens nor times can be held against its own")
 }
 
 fn faster(both: BothTimes) -> Text {

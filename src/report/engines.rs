@@ -12,7 +12,10 @@ use super::{cross_check, gpus};
 /// are none.
 pub(super) fn lines(view: &EngineView) -> Vec<Text> {
     let figures = match view {
-        EngineView::Unknown { why } => return vec![Text::of("unknown: ").prose(why)],
+        EngineView::Unknown { why } => {
+            let text = Text::of("unknown: ").prose(why);
+            return vec![text.words("; nothing was held against the client's counts")];
+        }
         EngineView::Seen(figures) => figures,
     };
     let mut out = vec![
@@ -39,7 +42,11 @@ pub(super) fn caveats(view: &EngineView) -> Vec<Text> {
     let told = figures.caveats.iter();
     let told = told.map(|caveat| Text::default().prose(caveat));
     let check = figures.cross_check.as_ref();
+    let unchecked = figures.unchecked.iter().map(|why| {
+        Text::of("the client's counts could not be held against the engine's: ").prose(why)
+    });
     told.chain(check.into_iter().flat_map(cross_check::doubts))
+        .chain(unchecked)
         .collect()
 }
 

@@ -6,7 +6,7 @@ use crate::diagnosis::Diagnosis;
 use crate::exit::Exit;
 use crate::ident::Digest;
 use crate::stats::moderated::Evidence as Proof;
-use crate::summary::Run;
+use crate::summary::{Run, Spent};
 use crate::verdict::{
     Advice, BaseStamp, Design, Finding, Headline, Judgement, LevelChange, NextLook, PinDifference,
     UniformShift, Verdict,
@@ -65,6 +65,9 @@ pub struct ReportFile {
     pub findings: Vec<Finding>,
     /// Reasons to trust the whole less.
     pub caveats: Vec<String>,
+    /// What the runs took of the machine, and what that costs; `None` without a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Spent>,
     /// What to do next.
     pub advice: Vec<Advice>,
     /// Whether more repeats are worth taking.
@@ -122,6 +125,7 @@ impl ReportFile {
             pins: judgement.pins.clone(),
             findings: judgement.findings.clone(),
             caveats: judgement.caveats.clone(),
+            spent: Spent::of(sides.baseline.iter().chain(sides.candidate)),
             advice: judgement.advice.clone(),
             next: judgement.next,
         }

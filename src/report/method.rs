@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::compare::Alike;
 use crate::stats::moderated::Evidence as Proof;
-use crate::summary::{Run, Side};
+use crate::summary::{Side, Spent};
 use crate::unit::scale;
 use crate::verdict::{BaseStamp, CellState, Finding, Judgement};
 
 use super::build::Sides;
 use super::span::Text;
-use super::{network, source, words};
+use super::{network, source, spent, words};
 
 /// One line each.
 pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
@@ -60,7 +60,8 @@ pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
     let said = judgement.base.iter().flat_map(BaseStamp::says);
     out.extend(said.map(|line| Text::of("Base: ").prose(&line)));
     out.extend(source::sides(sides.baseline, sides.candidate));
-    out.extend(used(sides));
+    let spent = Spent::of(sides.baseline.iter().chain(sides.candidate));
+    out.extend(spent.as_ref().map(spent::line));
     out.extend(network::sides(sides.baseline, sides.candidate));
     for (side, runs) in [
         (Side::Baseline, sides.baseline),
@@ -80,35 +81,6 @@ pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
         }
     }
     out
-}
-
-/// What the comparison took of the machine: load, drains and starts of engines; GPU hours where the
-/// pins say how many GPUs there are.
-fn used(sides: &Sides<'_>) -> Option<Text> {
-    let runs = || sides.baseline.iter().chain(sides.candidate);
-    let seconds = |run: &Run| {
-        let start = run.cold_start.as_ref().map_or(0.0, |cold| cold.ready_s);
-        run.elapsed_s + start
-    };
-    let all: f64 = runs().map(seconds).sum();
-    let gpus = |run: &Run| -> Option<f64> {
-        let count = run.pins.get(&"hardware.count".parse().ok()?)?.value()?;
-        count.parse().ok()
-    };
-    let text = Text::of("Used: ")
-        .figure(scale::elapsed(all))
-        .words(" of measuring");
-    let hours: Option<f64> = runs()
-        .map(|run| Some(gpus(run)? * seconds(run) / 3600.0))
-        .sum();
-    runs().next()?;
-    Some(match hours {
-        Some(hours) => text
-            .words(", ")
-            .figure(format!("{hours:.2}"))
-            .words(" GPU hours"),
-        None => text,
-    })
 }
 
 /// How many cells were tested and how many could not be.

@@ -231,6 +231,8 @@ pub struct RunModel {
     pub stages: Vec<StageView>,
     /// Steps of sweeps that were not run, and why.
     pub skipped: Vec<Text>,
+    /// Scores that another tool measured of what was run.
+    pub scores: Vec<ScoreRow>,
     /// Pins with their values.
     pub pins: Vec<SharedPin>,
     /// What the marks in the tables mean; only those that occur.
@@ -260,6 +262,8 @@ pub struct StageView {
     pub clauses: Vec<Text>,
     /// Percentiles.
     pub latencies: Vec<LatencyRow>,
+    /// What its answers are worth, where a class asks.
+    pub quality: Vec<QualityRow>,
     /// By tenant, where requests have one.
     pub tenants: Option<TenantTable>,
     /// Throughput.
@@ -293,6 +297,32 @@ pub struct LatencyRow {
     pub p95: Text,
     /// 99th percentile.
     pub p99: Text,
+}
+
+/// How many answers of a stage or class pass a kind of check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct QualityRow {
+    /// The check, and its class where there are several.
+    pub check: Text,
+    /// Answers that were checked.
+    pub answers: Text,
+    /// Of those, passed.
+    pub passed: Text,
+    /// The share.
+    pub share: Text,
+}
+
+/// A score that another tool measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ScoreRow {
+    /// The name that cells have for it.
+    pub score: Text,
+    /// The share of answers that were right.
+    pub value: Text,
+    /// Its standard error.
+    pub standard_error: Text,
+    /// Questions behind it.
+    pub questions: Text,
 }
 
 /// The tenants of a stage with most requests, and what the others had.

@@ -3,14 +3,16 @@
 use crate::metric::{Metric, Quantile};
 use crate::sample::TokenSource;
 use crate::spec::CacheRegime;
-use crate::summary::{ClassSummary, Distribution, Run, RunEnd, SourceStamp, StageSummary};
+use crate::summary::{
+    ClassSummary, Distribution, Paid, Run, RunEnd, SourceStamp, Spent, StageSummary,
+};
 use crate::unit::scale::{self, Unit};
 
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
 use super::{
-    cache, client, cold_start, conditions, engines, gpus, network, outcomes, remarks, setup,
-    source, tenants, words,
+    cache, client, cold_start, conditions, engines, gpus, network, outcomes, quality, remarks,
+    setup, source, spent, tenants, words,
 };
 
 /// Latency metrics that a report of one run shows, where they were measured.
@@ -41,6 +43,7 @@ pub fn build(run: &Run) -> RunModel {
         provenance: [setup::known(&run.pins), setup::unknown(&run.pins)].concat(),
         stages,
         skipped: run.skipped.iter().map(conditions::skipped).collect(),
+        scores: quality::scores(run),
         pins: run
             .pins
             .iter()
@@ -124,6 +127,12 @@ fn facts(run: &Run) -> Vec<Text> {
     facts.extend(run.source.as_ref().map(source::line));
     facts.extend(run.cold_start.as_ref().map(cold_start::line));
     facts.extend(run.network.map(network::line));
+    // How long it took stands there already.
+    let spent = Spent::of([run]).filter(|spent| spent.money != Paid::NoPrice);
+    facts.extend(spent.as_ref().map(spent::line));
+    if let RunEnd::TargetLost { error } = &run.end {
+        facts.push(Text::of("Target lost: ").prose(error));
+    }
     facts
 }
 
@@ -167,6 +176,7 @@ fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Notes) -> S
         }),
         clauses: clauses(stage),
         latencies,
+        quality: quality::rows(stage),
         tenants: stage.tenants.as_ref().map(tenants::table),
         throughput: throughput(pooled),
         cache: stage.prefix_cache.as_ref().and_then(cache::found),

@@ -114,6 +114,16 @@ pub fn run(model: &RunModel) -> Vec<Line> {
         out.gap();
         out.stage(stage);
     }
+    if !model.scores.is_empty() {
+        out.gap();
+        let header = ["imported score", "value", "standard error", "questions"];
+        let mut table = table(header, &[1, 2, 3]);
+        for row in &model.scores {
+            let cells = [&row.score, &row.value, &row.standard_error, &row.questions];
+            table.add_row(cells.map(Text::plain));
+        }
+        out.table(&table, |_| Tone::Neutral);
+    }
     if !model.skipped.is_empty() {
         out.gap();
         for text in &model.skipped {
@@ -249,6 +259,13 @@ impl Page {
             }
             self.table(&table, |_| Tone::Neutral);
         }
+        if !stage.quality.is_empty() {
+            let mut table = table(["quality", "answers", "passed", "share"], &[1, 2, 3]);
+            for row in &stage.quality {
+                table.add_row([&row.check, &row.answers, &row.passed, &row.share].map(Text::plain));
+            }
+            self.table(&table, |_| Tone::Neutral);
+        }
         if let Some(tenants) = &stage.tenants {
             self.tenants(tenants);
         }
@@ -309,11 +326,16 @@ impl Page {
 
 /// An empty table; the columns `right` are aligned to the right.
 pub(super) fn table<const N: usize>(header: [&str; N], right: &[usize]) -> Table {
+    rows(&header, right)
+}
+
+/// The same of as many columns as there are.
+pub(super) fn rows(header: &[&str], right: &[usize]) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header);
+        .set_header(header.to_vec());
     for (i, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
         if right.contains(&i) {

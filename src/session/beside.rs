@@ -29,7 +29,7 @@ impl Beside {
         let clock = LookClock::start();
         let looks = async {
             tokio::join!(
-                Watch::start(replicas.metrics(), clock),
+                Watch::start(replicas.metrics().cloned().collect(), clock),
                 GpuWatch::start(origin, replicas.first(), clock),
             )
         };

@@ -10,8 +10,10 @@ use crate::archive::RecordReader;
 use crate::checkup::{Exam, Replica, SeenTarget, Trial, Unanswered};
 use crate::diag::Source;
 use crate::load::Stop;
-use crate::probe::{MetricsSource, ProbeClient, ProbeError, metrics_seen, models, network, skew};
-use crate::spec::{self, Answers, OutputLength, Spec};
+use crate::probe::{
+    MetricsSource, ProbeClient, ProbeError, certificate_days, metrics_seen, models, network, skew,
+};
+use crate::spec::{self, Answers, MetricsPlace, OutputLength, Spec};
 use crate::summary::RunEnd;
 
 /// Tokens of a trial's answers: enough to see them come one after another, soon over.
@@ -77,7 +79,7 @@ async fn asked(spec: &Spec, target: &RunningTarget, access: &Access) -> Result<E
     let mut replicas = Vec::new();
     for base in target.bases() {
         let client = ProbeClient::new(base, access).map_err(|error| error.to_string())?;
-        replicas.push(replica(&client).await);
+        replicas.push(replica(&client, &spec.target.metrics).await);
     }
     Ok(Exam {
         replicas,
@@ -86,9 +88,8 @@ async fn asked(spec: &Spec, target: &RunningTarget, access: &Access) -> Result<E
     })
 }
 
-async fn replica(client: &ProbeClient) -> Replica {
+async fn replica(client: &ProbeClient, place: &MetricsPlace) -> Replica {
     let answer = client.get("/v1/models").await;
-    let metrics = MetricsSource::new(client.clone(), "/metrics".to_owned());
     Replica {
         base: client.base().to_owned(),
         clock: match &answer {
@@ -104,13 +105,18 @@ async fn replica(client: &ProbeClient) -> Replica {
                     why: other.to_string(),
                 },
             }),
-        metrics: metrics_seen(&metrics).await,
+        metrics: match MetricsSource::of(client, place) {
+            Ok(metrics) => metrics_seen(&metrics).await,
+            Err(error) => Err(error.to_string()),
+        },
+        certificate_days: certificate_days(client).await,
         network: network(client).await,
     }
 }
 
 async fn seen(spec: &Spec, target: &RunningTarget, access: &Access) -> Result<SeenTarget, String> {
-    let replicas = Replicas::new(target.bases(), access).map_err(|error| error.to_string())?;
+    let replicas = Replicas::new(target.bases(), &spec.target.metrics, access)
+        .map_err(|error| error.to_string())?;
     let mut observed = replicas
         .observe(spec, &target.origin())
         .await

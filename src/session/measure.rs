@@ -161,7 +161,7 @@ impl Sitting {
         target: &RunningTarget,
         stop: Stop,
     ) -> Result<Pins, MeasureError> {
-        let replicas = Replicas::new(target.bases(), &self.access)?;
+        let replicas = Replicas::new(target.bases(), &self.spec.target.metrics, &self.access)?;
         match self.look(target, &replicas, stop).await? {
             (_, RunEnd::Interrupted) => Err(MeasureError::Interrupted),
             (observed, RunEnd::Complete | RunEnd::TargetLost { .. }) => Ok(observed.pins),
@@ -213,8 +213,13 @@ impl Sitting {
         if let Some(calibration) = self.calibration {
             return Ok(calibration);
         }
+        let prefixes = self
+            .plan
+            .classes()
+            .iter()
+            .any(|class| class.prefix.is_some());
         let calibration = tokio::select! {
-            calibration = calibrate(probe, self.spec.target.api, model) => calibration,
+            calibration = calibrate(probe, self.spec.target.api, model, prefixes) => calibration,
             () = stop.pressed() => return Err(MeasureError::Interrupted),
         };
         self.calibration = Some(calibration);
@@ -230,7 +235,7 @@ impl Sitting {
         progress: impl FnMut(LoadEvent),
         stop: Stop,
     ) -> Result<Measured, MeasureError> {
-        let replicas = Replicas::new(target.bases(), &self.access)?;
+        let replicas = Replicas::new(target.bases(), &self.spec.target.metrics, &self.access)?;
         let (observed, end) = self.look(target, &replicas, stop.clone()).await?;
         let seed = self.plan.seed();
         let calibration = if end == RunEnd::Complete {
@@ -301,17 +306,7 @@ impl Sitting {
             started: name.started,
             elapsed_s: loaded.elapsed_s,
             end: loaded.end,
-            spec: SpecStamp {
-                name: self.spec.name.to_string(),
-                digest: self.spec.digest(),
-                workload_digest: self.spec.workload_digest(),
-                text: self.spec.text.clone(),
-                select: self.spec.select.clone(),
-                replays: self.spec.replays(),
-                rows: self.spec.row_stamps(),
-                schemas: self.spec.schema_stamps(),
-                cache: self.plan.cache(),
-            },
+            spec: SpecStamp::of(&self.spec, self.plan.cache()),
             source: self.source.clone(),
             trace_digest: self.plan.trace_digest(),
             salt: salt.as_str().to_owned(),

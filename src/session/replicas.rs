@@ -7,40 +7,47 @@ use crate::access::Access;
 use crate::probe::{MetricsSource, Observed, Origin, ProbeClient, ProbeError, drained, observe};
 use crate::provenance::Observation;
 use crate::sample::EngineQueue;
-use crate::spec::Spec;
+use crate::spec::{MetricsPlace, Spec};
 
 /// One or several replicas.
 #[derive(Debug)]
 pub(super) struct Replicas {
-    first: ProbeClient,
-    others: Vec<ProbeClient>,
-    metrics: Vec<MetricsSource>,
+    first: Replica,
+    others: Vec<Replica>,
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Replica {
+    client: ProbeClient,
+    metrics: MetricsSource,
 }
 
 impl Replicas {
     /// To ask the targets at these base URLs, of which there is one at least.
-    pub(super) fn new(bases: &[String], access: &Access) -> Result<Self, ProbeError> {
-        let mut clients = bases.iter().map(|base| ProbeClient::new(base, access));
-        let first = clients.next().unwrap_or_else(|| {
+    pub(super) fn new(
+        bases: &[String],
+        metrics: &MetricsPlace,
+        access: &Access,
+    ) -> Result<Self, ProbeError> {
+        let mut replicas = bases.iter().map(|base| {
+            let client = ProbeClient::new(base, access)?;
+            let metrics = MetricsSource::of(&client, metrics)?;
+            Ok(Replica { client, metrics })
+        });
+        let first = replicas.next().unwrap_or_else(|| {
             Err(ProbeError::Client {
                 base: String::new(),
                 reason: "the target has no URL".to_owned(),
             })
         })?;
-        let others: Vec<ProbeClient> = clients.collect::<Result<_, _>>()?;
-        let metrics = [&first].into_iter().chain(&others);
-        let metrics =
-            metrics.map(|client| MetricsSource::new(client.clone(), "/metrics".to_owned()));
-        Ok(Self {
-            metrics: metrics.collect(),
-            first,
-            others,
-        })
+        let others = replicas.collect::<Result<_, _>>()?;
+        Ok(Self { first, others })
     }
 
     /// The one that prompts are calibrated by.
     pub(super) const fn first(&self) -> &ProbeClient {
-        &self.first
+        &self.first.client
     }
 
     /// What the target is.
@@ -54,9 +61,10 @@ impl Replicas {
         spec: &Spec,
         origin: &Origin,
     ) -> Result<Observed, MeasureError> {
-        let observed = observe(&self.first, spec, origin).await?;
+        let first = &self.first;
+        let observed = observe(&first.client, &first.metrics, spec, origin).await?;
         for other in &self.others {
-            let seen = observe(other, spec, origin).await?;
+            let seen = observe(&other.client, &other.metrics, spec, origin).await?;
             for (path, pin) in &observed.pins {
                 let theirs = seen.pins.get(path).map(|pin| &pin.observed);
                 if let (
@@ -67,8 +75,8 @@ impl Replicas {
                 {
                     return Err(MeasureError::ReplicasDiffer {
                         pin: *path,
-                        first: (self.first.base().to_owned(), ours.clone()),
-                        other: (other.base().to_owned(), theirs.clone()),
+                        first: (first.client.base().to_owned(), ours.clone()),
+                        other: (other.client.base().to_owned(), theirs.clone()),
                     });
                 }
             }
@@ -77,14 +85,15 @@ impl Replicas {
     }
 
     /// Where their metrics are.
-    pub(super) fn metrics(&self) -> &[MetricsSource] {
-        &self.metrics
+    pub(super) fn metrics(&self) -> impl Iterator<Item = &MetricsSource> {
+        let all = [&self.first].into_iter().chain(&self.others);
+        all.map(|replica| &replica.metrics)
     }
 
     /// Waits until no replica holds a request, each at most so long; what is left is added up.
     pub(super) async fn drained(&self, at_most: Duration) -> EngineQueue {
         let mut held = None;
-        for metrics in &self.metrics {
+        for metrics in self.metrics() {
             let one = drained(metrics, at_most).await;
             held = Some(match held {
                 Some(others) => sum(others, one),

@@ -9,7 +9,7 @@ use super::clock::LookClock;
 use crate::load::LoadEvent;
 use crate::priority::make_way;
 use crate::probe::MetricsSource;
-use crate::summary::{ReplicaScrapes, Scrape};
+use crate::summary::ReplicaScrapes;
 use crate::unit::Nanos;
 
 /// How often each replica is asked.
@@ -37,11 +37,10 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Begins to look, and returns when each replica was asked once. `None` where no thread can be had.
-    pub(super) async fn start(sources: &[MetricsSource], clock: LookClock) -> Option<Self> {
+    pub(super) async fn start(sources: Vec<MetricsSource>, clock: LookClock) -> Option<Self> {
         let (orders, order) = watch::channel(Order::default());
         let (done_in, done) = oneshot::channel();
         let (first_in, mut first) = mpsc::channel(1);
-        let sources = sources.to_vec();
         let body = move || {
             make_way();
             let runtime = tokio::runtime::Builder::new_current_thread()
@@ -100,11 +99,7 @@ async fn look(
     mut order: watch::Receiver<Order>,
     first: mpsc::Sender<()>,
 ) -> ReplicaScrapes {
-    let mut replica = ReplicaScrapes {
-        url: source.url(),
-        scrapes: Vec::new(),
-        trouble: None,
-    };
+    let mut replica = ReplicaScrapes::new(source.url());
     let source = match source.anew() {
         Ok(source) => source,
         Err(error) => {
@@ -115,35 +110,40 @@ async fn look(
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     ticks.tick().await;
-    let mut goes_on = scrape(&source, clock, &mut replica).await;
+    let mut goes_on = scrape(&source, clock, false, &mut replica).await;
     drop(first);
-    while goes_on {
+    let mut known = Order::default();
+    while goes_on && !known.last {
         tokio::select! {
             _ = ticks.tick() => {}
             changed = order.changed() => {
                 if changed.is_err() {
                     break;
                 }
-                if order.borrow_and_update().last {
-                    scrape(&source, clock, &mut replica).await;
-                    break;
-                }
             }
         }
-        goes_on = scrape(&source, clock, &mut replica).await;
+        let now = *order.borrow_and_update();
+        let asked = now.last || now.asked != known.asked;
+        known = now;
+        goes_on = scrape(&source, clock, asked, &mut replica).await;
     }
     replica
 }
 
-/// One look; false where none will ever bring anything.
-async fn scrape(source: &MetricsSource, clock: LookClock, replica: &mut ReplicaScrapes) -> bool {
-    let asked = clock.now();
+/// One look, that was asked for or came by the clock; false where none will ever bring anything.
+async fn scrape(
+    source: &MetricsSource,
+    clock: LookClock,
+    asked: bool,
+    replica: &mut ReplicaScrapes,
+) -> bool {
+    let began = clock.now();
     let answer = timeout(AT_MOST, source.read()).await;
-    let answered = clock.now();
+    let ended = clock.now();
     match answer {
         Ok(Ok(reading)) => {
-            let at = asked + Nanos::new(answered.since(asked).get() / 2);
-            replica.scrapes.push(Scrape { at, reading });
+            let at = began + Nanos::new(ended.since(began).get() / 2);
+            replica.see(at, reading, asked);
             true
         }
         Ok(Err(none)) => {

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::unit::Nanos;
 
 /// What one comparison may take; what is not named may take anything.
@@ -31,11 +33,12 @@ pub struct Money {
 }
 
 /// What GPUs cost.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// One GPU for an hour.
     pub gpu_hour: f64,
     /// As in `USD`; empty where the spec names none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub currency: String,
 }
 

@@ -6,6 +6,7 @@
 //! three mistakes has to show three. Reading by hand also knows the parts of the language that a
 //! later version adds, and refuses them by name.
 
+mod archive;
 mod budget;
 mod cache;
 mod class;
@@ -20,6 +21,7 @@ mod keep_text;
 mod launch;
 mod limit;
 mod lower;
+mod metrics;
 mod model;
 mod node;
 mod place;
@@ -42,6 +44,7 @@ mod tests;
 
 use crate::diag::{Diagnostic, Source};
 
+pub use archive::{Archive, ArchivePlace, BranchName};
 pub use budget::{Budget, Cost, Money, Outlay};
 pub use cache::CacheRegime;
 pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Turns};
@@ -55,6 +58,7 @@ pub use keep_text::KeepText;
 pub use launch::{Ending, Launch, Ready, StopSignal, Word};
 pub use limit::{Limit, LimitText};
 pub use lower::base_url;
+pub use metrics::MetricsPlace;
 pub use model::{
     Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Layer, Slo, SloClause, Spec, Stage,
     StopWhen, Target, Warmup, Workload,

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::archive::Archive;
 use super::budget::{Budget, Cost};
 use super::cache::CacheRegime;
 use super::class::Class;
@@ -13,6 +14,7 @@ use super::files::SchemaStamp;
 use super::gate::Gate;
 use super::import::Import;
 use super::keep_text::KeepText;
+use super::metrics::MetricsPlace;
 use super::place::TargetPlace;
 use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
@@ -57,6 +59,8 @@ pub struct Spec {
     pub cost: Option<Cost>,
     /// Scores that other tools measured.
     pub imports: Vec<Import>,
+    /// Where promoted sessions are kept, where the spec says.
+    pub archive: Option<Archive>,
     /// What is kept of prompts and answers.
     pub keep_text: KeepText,
     /// The text as read, for provenance; variables are not expanded in it.
@@ -156,6 +160,8 @@ pub struct Target {
     pub layer: Layer,
     /// How it is spoken to.
     pub connection: TargetConnection,
+    /// Where the metrics of its engines are.
+    pub metrics: MetricsPlace,
 }
 
 /// Which of the OpenAI-compatible APIs is spoken.

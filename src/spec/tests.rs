@@ -106,11 +106,8 @@ fn the_product_example_lacks_only_what_comes_later() {
         .into_iter()
         .map(|one| (one.code, text[one.span.unwrap()].to_owned()))
         .collect();
-    let later = ["metrics", "capacity"];
-    assert_eq!(
-        words,
-        later.map(|field| ("spec::not-supported-yet", field.to_owned()))
-    );
+    let later = [("spec::not-supported-yet", "capacity".to_owned())];
+    assert_eq!(words, later);
 }
 
 #[test]
@@ -202,6 +199,21 @@ fn defaults_follow_the_rules() {
             "*/error_ratio"
         ]
     );
+}
+
+#[test]
+fn each_replica_has_metrics_of_its_own() {
+    let spec = good("metrics");
+    let urls = [
+        ("http://gpu-1:8000", "http://gpu-1:9090/metrics"),
+        ("http://gpu-2:8000", "http://gpu-2:9090"),
+    ];
+    let urls = urls.map(|(replica, url)| (replica.to_owned(), url.to_owned()));
+    assert_eq!(
+        spec.beside.unwrap().metrics,
+        MetricsPlace::Urls(urls.into())
+    );
+    assert_eq!(spec.target.metrics, MetricsPlace::Off);
 }
 
 #[test]

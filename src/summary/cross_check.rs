@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counted::Counted;
-use super::scrapes::ReplicaScrapes;
+use super::looks::ReplicaScrapes;
 use crate::sample::{Outcome, RequestRecord};
 use crate::wire::engine_metrics::{Counter, Span};
 
@@ -73,6 +72,18 @@ pub enum TimeOf {
     Ttft,
     /// To the end.
     E2e,
+}
+
+impl CrossCheck {
+    /// Whether the engine ended more requests than the client sent: somebody else uses it, and nothing
+    /// else that it counted is the client's alone.
+    pub fn is_shared(&self) -> bool {
+        let mut requests = self
+            .counts
+            .iter()
+            .filter(|both| both.of == CountOf::Requests);
+        self.inexact.is_none() && requests.any(|both| both.disagree() && both.engine > both.client)
+    }
 }
 
 impl BothCounts {
@@ -169,18 +180,25 @@ impl ClientCounts {
     }
 
     /// Holds what the client saw against what the engines counted between the first look and the last.
-    /// `None` where they were not read twice, or began anew.
-    pub fn against(&self, replicas: &[ReplicaScrapes]) -> Option<CrossCheck> {
-        let first = &replicas.first()?.scrapes.first()?.reading;
-        let mut all: Option<Counted> = None;
-        for replica in replicas {
-            let counted = replica.whole().ok()?;
-            all = Some(match all {
-                Some(sum) => sum.plus(&counted),
-                None => counted,
-            });
+    ///
+    /// # Errors
+    ///
+    /// Why there is nothing to hold it against: an engine began anew, was not read twice, or counts none
+    /// of it.
+    pub fn against(&self, replicas: &[ReplicaScrapes]) -> Result<CrossCheck, String> {
+        let silent = || "no replica was asked".to_owned();
+        let first = replicas.first().ok_or_else(silent)?;
+        let whole = |replica: &ReplicaScrapes| {
+            let counted = replica.whole();
+            counted.map_err(|why| format!("of the engine at {}: {why}", replica.url))
+        };
+        let mut counted = whole(first)?;
+        for replica in &replicas[1..] {
+            counted = counted.plus(&whole(replica)?);
         }
-        let counted = all?;
+        let prompts_are_whole = first
+            .first()
+            .is_some_and(|reading| reading.prompts_are_whole);
         let counts = [
             (CountOf::Requests, Counter::Finished, Some(self.ended)),
             (
@@ -191,7 +209,7 @@ impl ClientCounts {
             (
                 CountOf::InputTokens,
                 Counter::PromptTokens,
-                self.input(first.prompts_are_whole),
+                self.input(prompts_are_whole),
             ),
         ];
         let counts = counts.into_iter().filter_map(|(of, counter, client)| {
@@ -212,41 +230,18 @@ impl ClientCounts {
                 engine_s: time.mean_s,
             })
         });
-        Some(CrossCheck {
+        let check = CrossCheck {
             inexact: self.inexact(),
             counts: counts.collect(),
             times: times.collect(),
-        })
+        };
+        if check.counts.is_empty() && check.times.is_empty() {
+            return Err("its metrics count neither requests nor tokens".to_owned());
+        }
+        Ok(check)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_agree_within_a_hundredth_or_two() {
-        let both = |client, engine| BothCounts {
-            of: CountOf::OutputTokens,
-            client,
-            engine,
-        };
-        assert!(!both(98, 100).disagree());
-        assert!(both(97, 100).disagree());
-        assert!(!both(1000, 990).disagree());
-        assert!(both(1000, 989).disagree());
-        assert!(both(0, 3).disagree());
-    }
-
-    #[test]
-    fn a_client_is_never_faster_than_its_engine() {
-        let both = |client_s, engine_s| BothTimes {
-            of: TimeOf::Ttft,
-            client_s,
-            engine_s,
-        };
-        assert!(!both(0.120, 0.100).disagree(), "20 ms went by elsewhere");
-        assert!(!both(0.100, 0.1005).disagree());
-        assert!(both(0.100, 0.102).disagree());
-    }
-}
+#[path = "cross_check_tests.rs"]
+mod tests;

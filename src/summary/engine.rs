@@ -19,11 +19,14 @@ pub enum EngineView {
 }
 
 impl EngineView {
-    /// With what client and engine both counted.
+    /// With what client and engine both counted, or why they can't be held against each other.
     #[must_use]
-    pub fn beside(mut self, check: Option<CrossCheck>) -> Self {
+    pub fn beside(mut self, check: Result<CrossCheck, String>) -> Self {
         if let Self::Seen(figures) = &mut self {
-            figures.cross_check = check;
+            match check {
+                Ok(check) => figures.cross_check = Some(check),
+                Err(why) => figures.unchecked = Some(why),
+            }
         }
         self
     }
@@ -91,6 +94,9 @@ pub struct EngineFigures {
     /// What client and engine both counted of the whole stage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cross_check: Option<CrossCheck>,
+    /// Why that could not be; absent where it could.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchecked: Option<String>,
 }
 
 /// A time that an engine measured of many requests.

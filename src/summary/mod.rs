@@ -11,6 +11,7 @@ mod gpu;
 mod health;
 mod invalid;
 mod load_state;
+mod looks;
 mod merge;
 mod model;
 mod network;
@@ -24,6 +25,7 @@ mod scrapes;
 mod settling;
 mod shard;
 mod source;
+mod spent;
 mod stage;
 mod streaming;
 mod tenants;
@@ -39,6 +41,7 @@ pub use gpu::{GpuFigures, GpuView};
 pub use health::ClientHealth;
 pub use invalid::InvalidReason;
 pub use load_state::{LoadState, Saturation};
+pub use looks::ReplicaScrapes;
 pub use merge::{MergeError, merge_observations, merge_runs, same_run};
 pub use model::{
     Attainment, ClassSummary, ClauseCount, ClientStamp, Distribution, QuantileValue, RUN_FORMAT,
@@ -47,10 +50,11 @@ pub use model::{
 pub use network::Network;
 pub use prefix_cache::{CACHE_TOLERANCE, CacheDoubt, CacheUsage, PrefixCache, shared_share};
 pub use records::Records;
-pub use scrapes::{ReplicaScrapes, Scrape, ScrapedWindow, cache_tokens, engine_view};
+pub use scrapes::{ScrapedWindow, cache_tokens, engine_view};
 pub use settling::Settling;
 pub use shard::{MergedShard, ShardStamp};
 pub use source::SourceStamp;
+pub use spent::{GpuPart, GpuTime, Paid, Spent};
 pub use stage::{StageContext, summarise_stage};
 pub use tenants::{TenantCounts, TenantLatency, TenantSummary, Tenants};
 pub use totals::{Rates, TokenTotals};

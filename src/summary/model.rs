@@ -23,7 +23,7 @@ use crate::plan::PromptCalibration;
 use crate::provenance::Pins;
 use crate::quality::{AnswerQuality, Score};
 use crate::sample::{EngineQueue, FinishReason, OutcomeKind, StopReason};
-use crate::spec::{CacheRegime, ReplayStamp, RowsStamp, SchemaStamp, SloClause};
+use crate::spec::{CacheRegime, Cost, ReplayStamp, RowsStamp, SchemaStamp, SloClause, Spec};
 
 /// Format tag of a run file: name and major version.
 pub const RUN_FORMAT: &str = "infergate.run/1";
@@ -126,7 +126,7 @@ pub enum RunEnd {
 }
 
 /// The spec of a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SpecStamp {
     /// Its name.
     pub name: String,
@@ -151,6 +151,27 @@ pub struct SpecStamp {
     /// Schemas that it checks answers by and has from files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schemas: Vec<SchemaStamp>,
+    /// What its GPUs cost, where it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+impl SpecStamp {
+    /// Of a spec whose prompts are of this regime.
+    pub fn of(spec: &Spec, cache: CacheRegime) -> Self {
+        Self {
+            name: spec.name.to_string(),
+            digest: spec.digest(),
+            workload_digest: spec.workload_digest(),
+            text: spec.text.clone(),
+            select: spec.select.clone(),
+            replays: spec.replays(),
+            cache,
+            rows: spec.row_stamps(),
+            schemas: spec.schema_stamps(),
+            cost: spec.cost.clone(),
+        }
+    }
 }
 
 /// Who measured.

@@ -3,38 +3,19 @@
 #[cfg(test)]
 mod tests;
 
-use super::counted::{Counted, restarted};
+use super::counted::Counted;
 use super::course::Course;
 use super::engine::{EngineFigures, EngineView, Gauge};
+use super::looks::ReplicaScrapes;
 use crate::sample::{CacheTokens, EngineCache};
 use crate::unit::Nanos;
-use crate::wire::engine_metrics::{Counter, EngineReading, Level, Span};
+use crate::wire::engine_metrics::{Counter, Level, LevelReading, Span};
 
 /// Looks at a level that are further apart than this leave out what may have happened in between.
 const GAP: Nanos = Nanos::from_millis(2_500);
 
 /// A look that is further from an edge of the window than this share of it is told.
 const OFF: f64 = 0.05;
-
-/// One look at a replica's metrics.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Scrape {
-    /// When: half way between question and answer.
-    pub at: Nanos,
-    /// What was said.
-    pub reading: EngineReading,
-}
-
-/// The looks at one replica, from before a stage to after its drain.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReplicaScrapes {
-    /// Where its metrics are.
-    pub url: String,
-    /// In order of time.
-    pub scrapes: Vec<Scrape>,
-    /// Why the last look that brought nothing did not.
-    pub trouble: Option<String>,
-}
 
 /// A measured window, on the clock of the looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,44 +24,6 @@ pub struct ScrapedWindow {
     pub start: Nanos,
     /// Its end.
     pub end: Nanos,
-}
-
-impl ReplicaScrapes {
-    /// Its first and last look, and whether it was started anew between them.
-    pub(super) fn whole(&self) -> Result<Counted, String> {
-        match self.scrapes.as_slice() {
-            [first, .., last] if !self.restarted_in(0, self.scrapes.len() - 1) => {
-                Ok(Counted::between(&first.reading, &last.reading))
-            }
-            [_, _, ..] => Err("its counters went back: it was started anew".to_owned()),
-            [] | [_] => Err(self
-                .trouble
-                .clone()
-                .unwrap_or_else(|| "its metrics were not read twice".to_owned())),
-        }
-    }
-
-    fn restarted_in(&self, first: usize, last: usize) -> bool {
-        let mut looks = self.scrapes[first..=last].windows(2);
-        looks.any(|pair| restarted(&pair[0].reading, &pair[1].reading))
-    }
-
-    /// The look nearest to an instant, the earlier one of two.
-    fn nearest(&self, to: Nanos) -> usize {
-        let off = |scrape: &Scrape| scrape.at.since(to).max(to.since(scrape.at));
-        let looks = self.scrapes.iter().enumerate();
-        looks
-            .min_by_key(|(_, scrape)| off(scrape))
-            .map_or(0, |(index, _)| index)
-    }
-
-    fn course(&self, value: impl Fn(&EngineReading) -> Option<f64>) -> Option<Course> {
-        let looks = self.scrapes.iter();
-        let seen: Vec<(Nanos, f64)> = looks
-            .filter_map(|scrape| Some((scrape.at, value(&scrape.reading)?)))
-            .collect();
-        (!seen.is_empty()).then(|| Course::new(seen))
-    }
 }
 
 /// What prefix caches found over the whole stage, warm-up and drain included.
@@ -111,15 +54,14 @@ pub fn engine_view(replicas: &[ReplicaScrapes], window: ScrapedWindow) -> Engine
 fn figures(replicas: &[ReplicaScrapes], window: ScrapedWindow) -> Result<EngineFigures, String> {
     let first = replicas.first().ok_or("no replica was asked")?;
     for replica in replicas {
-        if replica.scrapes.len() < 2 {
+        if replica.seen() < 2 {
             let why = replica.trouble.as_deref();
             return Err(why.unwrap_or("its metrics were not read twice").to_owned());
         }
     }
-    let engine = first.scrapes[0].reading.engine;
-    let mut looks = replicas.iter().flat_map(|replica| &replica.scrapes);
-    if let Some(other) = looks.find(|scrape| scrape.reading.engine != engine) {
-        let other = other.reading.engine;
+    let engine = first.engines().next().ok_or("no replica was read")?;
+    let mut engines = replicas.iter().flat_map(ReplicaScrapes::engines);
+    if let Some(other) = engines.find(|other| *other != engine) {
         return Err(format!("its metrics are those of {engine} and of {other}"));
     }
     let mut caveats = Vec::new();
@@ -152,6 +94,7 @@ fn figures(replicas: &[ReplicaScrapes], window: ScrapedWindow) -> Result<EngineF
         output_tokens: count(Counter::OutputTokens),
         finished: count(Counter::Finished),
         cross_check: None,
+        unchecked: None,
     })
 }
 
@@ -165,29 +108,22 @@ fn differences(
     let mut all: Option<Counted> = None;
     let mut farthest_s: f64 = 0.0;
     for replica in replicas {
-        let (first, last) = (replica.nearest(window.start), replica.nearest(window.end));
-        if first >= last {
+        let edges = edges(replica, window);
+        let Some([(first, late), (last, early)]) = edges else {
             caveats.push(format!(
                 "the metrics at {} were not read at both ends of the window, so nothing is known of what they count",
                 replica.url
             ));
             return None;
-        }
-        if replica.restarted_in(first, last) {
+        };
+        let Some(counted) = replica.counted(first, last) else {
             caveats.push(format!(
                 "the engine at {} was started anew in the window, so nothing is known of what it counted",
                 replica.url
             ));
             return None;
-        }
-        for (look, edge) in [(first, window.start), (last, window.end)] {
-            let at = replica.scrapes[look].at;
-            farthest_s = farthest_s.max(at.since(edge).max(edge.since(at)).as_secs_f64());
-        }
-        let counted = Counted::between(
-            &replica.scrapes[first].reading,
-            &replica.scrapes[last].reading,
-        );
+        };
+        farthest_s = farthest_s.max(late.max(early).as_secs_f64());
         all = Some(match all {
             Some(sum) => sum.plus(&counted),
             None => counted,
@@ -204,13 +140,7 @@ fn differences(
 /// Says where nobody looked for long.
 fn gaps(replicas: &[ReplicaScrapes], window: ScrapedWindow, caveats: &mut Vec<String>) {
     for replica in replicas {
-        let inside = replica.scrapes.iter().map(|scrape| scrape.at);
-        let inside = inside.filter(|at| window.start < *at && *at < window.end);
-        let mut instants = vec![window.start];
-        instants.extend(inside);
-        instants.push(window.end);
-        let gaps = instants.windows(2).map(|pair| pair[1].since(pair[0]));
-        let longest = gaps.max().unwrap_or(Nanos::ZERO);
+        let longest = replica.longest_gap(window.start, window.end);
         if longest > GAP {
             let because = match &replica.trouble {
                 Some(why) => format!(" ({why})"),
@@ -225,23 +155,34 @@ fn gaps(replicas: &[ReplicaScrapes], window: ScrapedWindow, caveats: &mut Vec<St
     }
 }
 
+/// The looks nearest to a window's edges, with how far they are off; `None` where they are one.
+fn edges(replica: &ReplicaScrapes, window: ScrapedWindow) -> Option<[(usize, Nanos); 2]> {
+    let [first, last] = [window.start, window.end].map(|edge| replica.nearest(edge));
+    let edges = [first?, last?];
+    (edges[0].0 < edges[1].0).then_some(edges)
+}
+
+/// Looks between the edges of the window, both counted.
 fn scrapes_in(replicas: &[ReplicaScrapes], window: ScrapedWindow) -> u32 {
-    let counts = replicas.iter().map(|replica| {
-        let (first, last) = (replica.nearest(window.start), replica.nearest(window.end));
-        last - first + 1
+    let counts = replicas.iter().map(|replica| match edges(replica, window) {
+        Some([(first, _), (last, _)]) => replica.between(first, last),
+        None => 1,
     });
-    u32::try_from(counts.sum::<usize>()).unwrap_or(u32::MAX)
+    counts.sum()
 }
 
 /// A level of all replicas together.
 fn summed(replicas: &[ReplicaScrapes], window: ScrapedWindow, level: Level) -> Option<Gauge> {
-    let value = |reading: &EngineReading| Some(reading.levels.get(&level)?.value);
-    let courses: Option<Vec<Course>> = replicas
-        .iter()
-        .map(|replica| replica.course(value))
-        .collect();
-    let sum = courses?.into_iter().reduce(|sum, one| sum.plus(&one))?;
-    sum.over(window.start, window.end)
+    let sum = |of: fn(&LevelReading) -> f64| {
+        let courses = replicas.iter().map(|replica| replica.course(level, of));
+        let courses: Option<Vec<Course>> = courses.collect();
+        let sum = courses?.into_iter().reduce(|sum, one| sum.plus(&one))?;
+        sum.over(window.start, window.end)
+    };
+    Some(Gauge {
+        mean: sum(|level| level.value)?.mean,
+        max: sum(|level| level.largest)?.max,
+    })
 }
 
 /// A share: the mean of the replicas' means, and the largest of any.
@@ -249,8 +190,8 @@ fn shared(replicas: &[ReplicaScrapes], window: ScrapedWindow, level: Level) -> O
     let mut mean = 0.0;
     let mut max = f64::NEG_INFINITY;
     for replica in replicas {
-        let of = |value: fn(&crate::wire::engine_metrics::LevelReading) -> f64| {
-            let course = replica.course(|reading| reading.levels.get(&level).map(value))?;
+        let of = |value: fn(&LevelReading) -> f64| {
+            let course = replica.course(level, value)?;
             course.over(window.start, window.end)
         };
         mean += of(|level| level.value)?.mean / replicas.len() as f64;

@@ -48,6 +48,23 @@ fn a_comparison_stops_before_it_would_break_a_limit() {
         "{text}"
     );
 
+    // Who judges the session again is told too, until it has gone on.
+    let session = project.sessions()[0].display().to_string();
+    let why = "stopped by its budget: going on would take 384 of the 300 requests";
+    project
+        .run(&["compare", &session])
+        .exits(3)
+        .shows(&format!("caveat: {why}"));
+    project
+        .run(&["explain", "steady/e2e.p50", &session])
+        .exits(0)
+        .says(why);
+    let stop = project.sessions()[0].join("stop.json");
+    let later = std::fs::read_to_string(&stop).unwrap();
+    std::fs::write(&stop, later.replace("\"runs\": 2", "\"runs\": 1")).unwrap();
+    let ran = project.run(&["compare", &session]).exits(3);
+    assert!(!ran.out.contains("stopped by"), "{}", ran.out);
+
     limited("{requests: 150}")
         .run(&[
             "calibrate",

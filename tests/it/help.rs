@@ -19,6 +19,8 @@ const COMMANDS: &[&[&str]] = &[
     &["baseline", "promote"],
     &["baseline", "list"],
     &["baseline", "show"],
+    &["history"],
+    &["export"],
     &["calibrate"],
     &["sim"],
 ];

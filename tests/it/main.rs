@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "tests: a panic is the failure")]
 
 mod ab;
+mod archive_branch;
 mod baseline;
 mod budget;
 mod calibrate;
 mod cases;
+mod certificate;
 mod check;
 #[cfg(unix)]
 mod cold_start;
@@ -15,14 +17,18 @@ mod compare;
 mod container;
 mod doctor;
 mod doctor_servers;
+mod duckdb;
 mod front;
 #[cfg(unix)]
 mod gpu;
 mod help;
+mod history;
 mod honesty;
 mod hostile_files;
 mod hostile_servers;
 mod init;
+#[cfg(unix)]
+mod killed;
 #[cfg(unix)]
 mod launch;
 #[cfg(unix)]

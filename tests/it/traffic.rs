@@ -288,3 +288,27 @@ fn another_regime_is_not_comparable() {
     ran.exits(3)
         .shows("cache regimes differ (realistic against cold)");
 }
+
+#[test]
+fn prompts_with_a_shared_prefix_have_their_planned_length() {
+    for (input, tokens, api) in [
+        (128, 80, "chat"),
+        (300, 30, "chat"),
+        (160, 100, "completions"),
+    ] {
+        let class = format!(
+            "  classes:\n    - {{name: a, input: {input}, output: 2, prefix: {{tokens: {tokens}, groups: 4, share: 1}}}}"
+        );
+        let project = spec(&class, "closed: {users: 4}, requests: 60");
+        let path = project.path("spec.yaml");
+        let text = fs::read_to_string(&path).unwrap();
+        let text = text.replace("{sim: test}", &format!("{{sim: test, api: {api}}}"));
+        fs::write(&path, text).unwrap();
+        let records = run(&project);
+        let sum =
+            |of: fn(&RequestRecord) -> u32| records.iter().map(of).map(f64::from).sum::<f64>();
+        let planned = sum(|record| record.planned_input_tokens);
+        let off = sum(|record| record.input_tokens.unwrap()) / planned - 1.0;
+        assert!(off.abs() < 0.01, "{input} with {tokens} by {api}: {off}");
+    }
+}

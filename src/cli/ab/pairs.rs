@@ -3,7 +3,7 @@
 use super::forecast::Forecast;
 use super::sides::{Stations, name, order};
 use crate::archive::save_run;
-use crate::cli::budget::{Ledger, stopped};
+use crate::cli::budget::{Ledger, keep_stop, stopped};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Interrupt;
@@ -49,6 +49,8 @@ impl Pairs<'_> {
         loop {
             while self.done < wanted {
                 if let Some(why) = self.ledger.stops(2, context) {
+                    let runs = self.evidence.candidate.len();
+                    keep_stop(self.sitting.folder(), &why, runs)?;
                     return Ok(stopped(self.evidence.judge(spec), why, context));
                 }
                 let over = self.take_pair(context, interrupt).await?;

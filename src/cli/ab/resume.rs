@@ -10,6 +10,8 @@ use super::counted;
 use super::pairs::{RETAKES, fault, set_aside};
 use super::sides::{SideArgs, name, order};
 use crate::archive::{load_runs, save_json};
+use crate::baseline::Keeper;
+use crate::cli::archive::ArchiveArgs;
 use crate::cli::base::{kept_stamp, kept_text};
 use crate::cli::baseline::kept_archive;
 use crate::cli::context::Context;
@@ -25,7 +27,7 @@ use crate::exit::Exit;
 use crate::ident::Digest;
 use crate::metric::DEFINITION;
 use crate::provenance::Pins;
-use crate::spec::Spec;
+use crate::spec::{BranchName, Spec};
 use crate::summary::{Run, RunEnd, Side};
 
 const FORMAT: &str = "infergate.session/1";
@@ -40,8 +42,14 @@ struct SessionStamp {
     folder: PathBuf,
     select: Vec<String>,
     sides: SideArgs,
-    /// Where promoted sessions were looked for.
+    /// The folder in which promoted sessions were looked for, where it was one.
     baselines: Option<PathBuf>,
+    /// The branch, where the command named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    archive_branch: Option<BranchName>,
+    /// Whether they were not looked for at all: the noise was assumed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    noise_assumed: bool,
 }
 
 /// Keeps others from a session while this is there.
@@ -54,7 +62,7 @@ pub(super) fn begin(
     spec: &Spec,
     spec_path: &Path,
     sides: &SideArgs,
-    baselines: Option<&Path>,
+    archive: Option<&ArchiveArgs>,
 ) -> Result<Hold, Failure> {
     sitting.keep_spec()?;
     let folder = if spec_path.is_dir() {
@@ -66,13 +74,22 @@ pub(super) fn begin(
         // An empty path is the current folder, which `absolute` refuses.
         std::path::absolute(Path::new(".").join(path)).unwrap_or_else(|_| path.to_owned())
     };
+    let baselines = match archive.map(|archive| archive.keeper(Some(spec))) {
+        Some(keeper) => match keeper? {
+            Keeper::Folder(folder) => Some(whole(&folder)),
+            Keeper::Branch(_) => None,
+        },
+        None => None,
+    };
     let stamp = SessionStamp {
         format: FORMAT.to_owned(),
         session: sitting.session().to_owned(),
         folder: whole(folder),
         select: spec.select.clone(),
         sides: sides.clone(),
-        baselines: baselines.map(whole),
+        baselines,
+        archive_branch: archive.and_then(|archive| archive.archive_branch.clone()),
+        noise_assumed: archive.is_none(),
     };
     save_json(&sitting.folder().join(FILE), &stamp)?;
     sitting.can_go_on();
@@ -98,7 +115,7 @@ pub(super) struct Resumed {
     pub(super) spec: Spec,
     pub(super) sitting: CliSitting,
     pub(super) sides: SideArgs,
-    pub(super) baselines: Option<PathBuf>,
+    pub(super) archive: Option<ArchiveArgs>,
     pub(super) progress: Progress,
     pub(super) hold: Hold,
 }
@@ -163,7 +180,10 @@ pub(super) fn reopen(
         spec,
         sitting,
         sides: stamp.sides,
-        baselines: stamp.baselines,
+        archive: (!stamp.noise_assumed).then_some(ArchiveArgs {
+            baselines: stamp.baselines,
+            archive_branch: stamp.archive_branch,
+        }),
         progress,
         hold,
     })

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::{NoiseArgs, no_archive};
-use crate::baseline::Shelf;
 use crate::cli::archived::{Kept, kept, plural};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -34,9 +33,10 @@ pub(super) fn run(
     context: &mut Context,
 ) -> Result<Exit, Failure> {
     let undecided = |text: String| Failure::new(Exit::Undecided, text);
-    let kept = kept(&Shelf::folder(&args.baselines), spec, plan)?;
+    let shelf = args.archive.open(Some(spec), context)?;
+    let kept = kept(&shelf, spec, plan)?;
     if kept.is_empty() {
-        return Err(undecided(no_archive(args, spec)));
+        return Err(undecided(no_archive(&shelf, spec)));
     }
     let mut found = Vec::new();
     for kept in &kept {

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::archive::{self, ArchiveArgs};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
@@ -88,9 +89,8 @@ struct NoiseArgs {
     #[command(flatten)]
     select: SelectArgs,
 
-    /// Folder of promoted baselines and noise sessions
-    #[arg(long, default_value = "baselines", value_name = "DIR")]
-    baselines: PathBuf,
+    #[command(flatten)]
+    archive: ArchiveArgs,
 
     #[command(flatten)]
     out: OutArgs,
@@ -114,22 +114,24 @@ pub(super) async fn run(
         return empirical::run(noise, &spec, &plan, args.json, context);
     }
     if !noise.from_archive {
-        let pins = noise::take(noise, &spec, context, interrupt).await?;
-        let kept = outcome::of_target(&Shelf::folder(&noise.baselines), &spec, &plan, &pins)?;
+        let keeper = noise.archive.keeper(Some(&spec))?;
+        let pins = noise::take(noise, &spec, &keeper, context, interrupt).await?;
+        let shelf = archive::open(&keeper, context)?;
+        let kept = outcome::of_target(&shelf, &spec, &plan, &pins)?;
         return outcome::print(&spec, &[kept], args.json, context);
     }
-    let kept = super::archived::kept(&Shelf::folder(&noise.baselines), &spec, &plan)?;
+    let shelf = noise.archive.open(Some(&spec), context)?;
+    let kept = super::archived::kept(&shelf, &spec, &plan)?;
     if kept.is_empty() {
-        return Err(Failure::new(Exit::Undecided, no_archive(noise, &spec)));
+        return Err(Failure::new(Exit::Undecided, no_archive(&shelf, &spec)));
     }
     outcome::print(&spec, &kept, args.json, context)
 }
 
 /// Why there is nothing to go by.
-fn no_archive(noise: &NoiseArgs, spec: &crate::spec::Spec) -> String {
+fn no_archive(shelf: &Shelf, spec: &crate::spec::Spec) -> String {
     format!(
-        "no run of `{}` as it is now is kept in `{}`; take some: `infergate calibrate SPEC`",
+        "no run of `{}` as it is now is kept in {shelf}; take some: `infergate calibrate SPEC`",
         spec.name,
-        noise.baselines.display()
     )
 }

@@ -1,8 +1,9 @@
 //! Sessions of runs of one target, for the noise that they show.
 
 use super::NoiseArgs;
-use crate::baseline::{MeasuredSession, keep_noise};
+use crate::baseline::{Keeper, MeasuredSession, keep_noise};
 use crate::cli::ab::pairs::{fault, set_aside};
+use crate::cli::archive::nothing_lost;
 use crate::cli::budget::Ledger;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -25,6 +26,7 @@ const LEAST_RUNS: usize = 2;
 pub(super) async fn take(
     args: &NoiseArgs,
     spec: &Spec,
+    keeper: &Keeper,
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Pins, Failure> {
@@ -72,11 +74,12 @@ pub(super) async fn take(
                 under_test: &spec.under_test,
                 now: &context.now(),
             };
-            let folder = keep_noise(&args.baselines, session)?;
+            let kept = keeper.keep(|shelf| keep_noise(shelf, session));
+            let kept = kept.map_err(|error| nothing_lost(error, sitting.folder()))?;
             context.note(&format!(
                 "kept {} runs for their noise in `{}`",
                 runs.len(),
-                folder.display()
+                keeper.describe(&kept.folder)
             ));
         }
         pins = outcome?;
@@ -109,8 +112,7 @@ async fn fill(
             return Err(Failure::new(
                 Exit::Invalid,
                 format!(
-                    "interrupted; what is whole is kept in `{}`, the runs are in `{}`",
-                    args.baselines.display(),
+                    "interrupted; what is whole is kept, the runs are in `{}`",
                     sitting.folder().display()
                 ),
             ));

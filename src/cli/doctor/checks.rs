@@ -23,10 +23,10 @@ const MOST_PAIRS: u32 = 10;
 pub(super) fn archive(
     spec: &Spec,
     plan: &Plan,
-    baselines: &Path,
+    shelf: &Shelf,
     context: &Context,
 ) -> Result<Vec<Finding>, Failure> {
-    let kept = kept(&Shelf::folder(baselines), spec, plan)?;
+    let kept = kept(shelf, spec, plan)?;
     let sessions: Vec<Sessions> = kept.iter().map(|kept| sessions(kept, context)).collect();
     let mut found = checkup::archive(&sessions);
     let archived = Archived::in_each(&kept, spec);

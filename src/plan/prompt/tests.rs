@@ -7,6 +7,7 @@ fn prompter(salt: &str) -> Prompter {
     let calibration = PromptCalibration {
         tokens_per_word: 1.0,
         overhead_tokens: 4.0,
+        prefix_tokens: 0.0,
         source: CalibrationSource::Usage,
     };
     Prompter::new(42, Salt::new(salt), calibration)

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::probe::client::BRIEFLY;
+use crate::probe::error::ProbeError;
 use crate::wire::prometheus::samples;
 
 /// A path that some engine answers with something about itself.
@@ -40,8 +42,8 @@ pub enum Source {
 }
 
 impl Source {
-    /// Those that are asked by GET, all at once, beside the list of models.
-    pub const ASKED: [Self; 12] = [
+    /// Those that are asked by GET, all at once, beside the list of models and the metrics.
+    pub const ASKED: [Self; 11] = [
         Self::Version,
         Self::ServerInfo,
         Self::GetServerInfo,
@@ -53,7 +55,6 @@ impl Source {
         Self::EngineInfo,
         Self::OllamaVersion,
         Self::OllamaLoaded,
-        Self::Metrics,
     ];
 
     /// The path below the target's URL.
@@ -96,12 +97,27 @@ pub(in crate::probe) enum Reply {
     Silent,
 }
 
+impl Reply {
+    /// What becomes of an answer that may take some seconds.
+    pub(in crate::probe) async fn briefly(
+        answer: impl Future<Output = Result<String, ProbeError>>,
+    ) -> Self {
+        match tokio::time::timeout(BRIEFLY, answer).await {
+            Ok(Ok(body)) => Self::Body(body),
+            Ok(Err(ProbeError::Unreachable { .. })) | Err(_) => Self::Silent,
+            Ok(Err(_)) => Self::Refused,
+        }
+    }
+}
+
 /// All answers of a target.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(in crate::probe) struct Answers {
     json: BTreeMap<Source, Value>,
     metrics: String,
     silent: Vec<Source>,
+    /// Those that the spec forbids to ask.
+    forbidden: Vec<Source>,
 }
 
 impl Answers {
@@ -124,6 +140,11 @@ impl Answers {
                 Err(_) => {}
             },
         }
+    }
+
+    /// Notes that a source may not be asked.
+    pub(in crate::probe) fn forbid(&mut self, source: Source) {
+        self.forbidden.push(source);
     }
 
     /// A source's answer.
@@ -186,6 +207,11 @@ impl Answers {
     pub(super) fn owner(&self) -> Option<String> {
         self.models()
             .find_map(|model| scalar(model.get("owned_by")?))
+    }
+
+    /// Whether the source at this path was not asked, for the spec says so.
+    pub(super) fn is_forbidden(&self, path: &str) -> bool {
+        self.forbidden.iter().any(|source| source.path() == path)
     }
 
     /// Whether the source at this path did not answer in time.

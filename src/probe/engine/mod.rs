@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 
 use self::rule::Rule;
 use crate::provenance::{Observation, PinPath, Why};
+use crate::spec::MetricsPlace;
 
 /// The engines that are known by their answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +144,19 @@ impl Engine {
     }
 }
 
+/// Every pin that an engine's side could show, by what became of the paths that it was asked for: each
+/// with the body that it answered.
+pub fn pins(
+    bodies: impl IntoIterator<Item = (Source, String)>,
+    model: &str,
+) -> BTreeMap<PinPath, Observation> {
+    let mut answers = Answers::default();
+    for (source, body) in bodies {
+        answers.add(source, Reply::Body(body));
+    }
+    read(&answers, model)
+}
+
 /// Groups of pins that an engine's answers could show.
 const GROUPS: [&str; 8] = [
     "model",
@@ -199,7 +213,9 @@ fn why(sources: Option<&Vec<&'static str>>, answers: &Answers) -> Why {
     let Some(sources) = sources else {
         return Why::NotProbed;
     };
-    if sources.iter().any(|path| answers.is_silent(path)) {
+    if sources.iter().any(|path| answers.is_forbidden(path)) {
+        Why::Because(MetricsPlace::OFF.to_owned())
+    } else if sources.iter().any(|path| answers.is_silent(path)) {
         Why::Unreachable
     } else {
         Why::NotReported

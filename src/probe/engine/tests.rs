@@ -18,7 +18,7 @@ fn recorded(text: &str) -> (String, Answers) {
     );
     let mut answers = Answers::default();
     for (path, answer) in fixture["answers"].as_object().unwrap() {
-        let source = [Source::Models, Source::OllamaModel]
+        let source = [Source::Models, Source::OllamaModel, Source::Metrics]
             .into_iter()
             .chain(Source::ASKED)
             .find(|source| source.path() == path)
@@ -188,4 +188,21 @@ proptest! {
         answers.add(Source::OllamaModel, Reply::Body(text));
         read(&answers, "m");
     }
+}
+
+#[test]
+fn pins_that_metrics_would_show_say_that_they_are_off() {
+    let models = r#"{"data": [{"id": "m", "owned_by": "vllm"}]}"#;
+    let pins = |forbidden: bool| {
+        let mut answers = Answers::default();
+        answers.add(Source::Models, Reply::Body(models.to_owned()));
+        if forbidden {
+            answers.forbid(Source::Metrics);
+        }
+        read(&answers, "m")
+    };
+    let blocks = |forbidden| pins(forbidden)[&"limits.kv_blocks".parse().unwrap()].clone();
+    let off = Why::Because("engine metrics: off in the spec".to_owned());
+    assert_eq!(blocks(true), Observation::Unknown(off));
+    assert_eq!(blocks(false), Observation::Unknown(Why::NotReported));
 }

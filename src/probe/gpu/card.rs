@@ -1,7 +1,7 @@
 //! GPUs as their driver describes them.
 
 use super::smi::{GpuError, Smi};
-use super::table::Row;
+use super::table::{Row, Table};
 
 /// A GPU as its driver describes it. What the driver does not say is absent.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -79,12 +79,27 @@ impl Gpu {
     }
 }
 
+impl Gpu {
+    /// The GPUs of a driver that knows all that it is asked for: rows of CSV without a header, and the
+    /// listing that names their instances.
+    pub fn read(csv: &str, listing: &str) -> Vec<Self> {
+        let table = Table::parse(&FIELDS, csv);
+        let mut gpus = Self::all(&table, true);
+        add_instances(&mut gpus, listing);
+        gpus
+    }
+
+    fn all(table: &Table, knows_mig: bool) -> Vec<Self> {
+        let rows = table.rows().iter();
+        rows.filter_map(|row| Self::of(row, knows_mig)).collect()
+    }
+}
+
 /// All GPUs of this machine, by `nvidia-smi`.
 pub(super) async fn list(smi: &Smi) -> Result<Vec<Gpu>, GpuError> {
     let (table, known) = smi.query("--query-gpu", &FIELDS).await?;
     let knows_mig = known.contains(&"mig.mode.current");
-    let gpus = table.rows().iter();
-    let mut gpus: Vec<Gpu> = gpus.filter_map(|row| Gpu::of(row, knows_mig)).collect();
+    let mut gpus = Gpu::all(&table, knows_mig);
     if gpus.is_empty() {
         return Err(GpuError::NoGpu {
             why: "`nvidia-smi` lists no GPU",

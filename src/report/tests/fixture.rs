@@ -19,7 +19,7 @@ use crate::verdict::{
 };
 
 /// A run of `chat-8b` with one open-loop stage `steady`, 1,440 requests in 180 s.
-pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
+pub(in crate::report) fn run(id: &str, version: &str, slow: f64) -> Run {
     let text = "infergate: 1\nname: chat-8b\n".to_owned();
     let mut run = Run {
         format: "infergate.run/1".to_owned(),
@@ -41,6 +41,7 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
             rows: Vec::new(),
             schemas: Vec::new(),
             cache: crate::spec::CacheRegime::default(),
+            cost: None,
         },
         source: None,
         trace_digest: Digest::of(b"trace"),
@@ -79,7 +80,7 @@ pub(super) fn run(id: &str, version: &str, slow: f64) -> Run {
     run
 }
 
-pub(super) fn seen(value: &str) -> Pin {
+pub(in crate::report) fn seen(value: &str) -> Pin {
     Pin {
         declared: None,
         observed: Observation::Seen {
@@ -89,7 +90,7 @@ pub(super) fn seen(value: &str) -> Pin {
     }
 }
 
-pub(super) fn stage(name: &str, slow: f64) -> StageSummary {
+pub(in crate::report) fn stage(name: &str, slow: f64) -> StageSummary {
     StageSummary {
         name: name.to_owned(),
         from_schedule: true,
@@ -126,7 +127,7 @@ pub(super) fn stage(name: &str, slow: f64) -> StageSummary {
 }
 
 /// A class whose TTFT misses its clause more often as it slows; nothing fails.
-pub(super) fn class(n: u64, slow: f64) -> ClassSummary {
+pub(in crate::report) fn class(n: u64, slow: f64) -> ClassSummary {
     let missed = (17.0 * slow * slow * slow) as u64;
     ClassSummary {
         scheduled: n,
@@ -175,7 +176,7 @@ pub(super) fn class(n: u64, slow: f64) -> ClassSummary {
 }
 
 /// Quantiles at 1, 2, 2.5 and 4 times the median.
-pub(super) fn distribution(n: u64, failed: u64, p50: f64) -> Distribution {
+pub(in crate::report) fn distribution(n: u64, failed: u64, p50: f64) -> Distribution {
     let share = failed as f64 / (n + failed) as f64;
     Distribution {
         n,
@@ -203,7 +204,7 @@ pub(super) fn distribution(n: u64, failed: u64, p50: f64) -> Distribution {
     }
 }
 
-pub(super) fn runs(side: &str, version: &str, slow: f64) -> Vec<Run> {
+pub(in crate::report) fn runs(side: &str, version: &str, slow: f64) -> Vec<Run> {
     (0..3)
         .map(|i| {
             run(
@@ -215,7 +216,7 @@ pub(super) fn runs(side: &str, version: &str, slow: f64) -> Vec<Run> {
         .collect()
 }
 
-pub(super) fn cell(stage: &str, metric: &str) -> Cell {
+pub(in crate::report) fn cell(stage: &str, metric: &str) -> Cell {
     Cell {
         stage: Some(stage.to_owned()),
         class: None,
@@ -223,7 +224,7 @@ pub(super) fn cell(stage: &str, metric: &str) -> Cell {
     }
 }
 
-pub(super) fn evidence(resolvable: f64) -> Evidence {
+pub(in crate::report) fn evidence(resolvable: f64) -> Evidence {
     Evidence {
         repeats: 3,
         p_regression: 0.5,
@@ -235,22 +236,19 @@ pub(super) fn evidence(resolvable: f64) -> Evidence {
 }
 
 /// A gated finding whose candidate is `1 + estimate` times the baseline.
-pub(super) fn finding(metric: &str, state: CellState, base: f64, estimate: f64) -> Finding {
+pub(in crate::report) fn finding(
+    metric: &str,
+    state: CellState,
+    base: f64,
+    estimate: f64,
+) -> Finding {
     let cell = cell("steady", metric);
+    let worse_by = |ratio, floor| Limit::WorseBy { ratio, floor };
     let limit = match cell.metric.metric() {
         Metric::ErrorRatio => Limit::AtMost(0.005),
-        Metric::Goodput => Limit::WorseBy {
-            ratio: 0.03,
-            floor: None,
-        },
-        Metric::Ttft => Limit::WorseBy {
-            ratio: 0.15,
-            floor: Some(0.01),
-        },
-        _ => Limit::WorseBy {
-            ratio: 0.1,
-            floor: None,
-        },
+        Metric::Goodput => worse_by(0.03, None),
+        Metric::Ttft => worse_by(0.15, Some(0.01)),
+        _ => worse_by(0.1, None),
     };
     Finding {
         alike: None,
@@ -276,7 +274,7 @@ pub(super) fn finding(metric: &str, state: CellState, base: f64, estimate: f64) 
     }
 }
 
-pub(super) fn error_ratio(state: CellState, base: f64, cand: f64) -> Finding {
+pub(in crate::report) fn error_ratio(state: CellState, base: f64, cand: f64) -> Finding {
     Finding {
         change: Some(Change::Points {
             estimate: cand - base,
@@ -292,7 +290,7 @@ pub(super) fn error_ratio(state: CellState, base: f64, cand: f64) -> Finding {
 }
 
 /// The gated cells of a healthy comparison.
-pub(super) fn healthy() -> Vec<Finding> {
+pub(in crate::report) fn healthy() -> Vec<Finding> {
     vec![
         finding("goodput", CellState::Ok, 7.91, -0.002),
         error_ratio(CellState::Ok, 0.0, 0.0002),
@@ -302,7 +300,7 @@ pub(super) fn healthy() -> Vec<Finding> {
     ]
 }
 
-pub(super) fn version_pin() -> PinDifference {
+pub(in crate::report) fn version_pin() -> PinDifference {
     PinDifference {
         pin: PinPath::covered_by("engine.version")[0],
         baseline: Some("0.11.0".to_owned()),
@@ -312,7 +310,7 @@ pub(super) fn version_pin() -> PinDifference {
     }
 }
 
-pub(super) fn judgement(verdict: Verdict, findings: Vec<Finding>) -> Judgement {
+pub(in crate::report) fn judgement(verdict: Verdict, findings: Vec<Finding>) -> Judgement {
     let count = |states: &[CellState]| {
         findings
             .iter()
@@ -367,7 +365,7 @@ pub(super) fn judgement(verdict: Verdict, findings: Vec<Finding>) -> Judgement {
     }
 }
 
-pub(super) fn regression() -> Judgement {
+pub(in crate::report) fn regression() -> Judgement {
     let mut findings = healthy();
     findings[0] = finding("goodput", CellState::Suspect, 7.91, -0.031);
     findings[2] = finding("ttft.p95", CellState::Regressed, 0.3, 0.312);
@@ -392,7 +390,7 @@ pub(super) fn regression() -> Judgement {
     judgement
 }
 
-pub(super) fn advice(text: &str, command: Option<&str>) -> Advice {
+pub(in crate::report) fn advice(text: &str, command: Option<&str>) -> Advice {
     Advice {
         text: text.to_owned(),
         command: command.map(str::to_owned),

@@ -2,8 +2,11 @@
 
 mod comparison;
 mod doctor;
+mod engines;
 mod explain;
-mod fixture;
+pub(super) mod fixture;
+mod history;
 mod hostile;
 mod layers;
 mod single;
+mod spent;

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::ident::Digest;
 use crate::metric::Metric;
+use crate::quality::{AnswerQuality, CheckKind, PassCount, Score};
 use crate::report::{markdown, run, text};
 use crate::sample::{CacheTokens, EngineCache, OutcomeKind};
+use crate::spec::Cost;
 use crate::summary::{
     InvalidReason, PrefixCache, Run, RunEnd, TenantCounts, TenantLatency, TenantSummary, Tenants,
 };
@@ -69,6 +72,40 @@ fn one_run_with_failures_few_samples_and_a_late_client() {
     stage.invalid = vec![InvalidReason::SentShort { ratio: 0.93 }];
     run.stages.push(stage);
     check("one_run_invalid", &run);
+}
+
+#[test]
+fn one_run_with_quality_and_a_price() {
+    let mut run = fixture::run("20261129T190000Z-4f1c2a9be012-a1b2", "0.12.0", 1.0);
+    let quality = |passed, of, kind| {
+        let checks = BTreeMap::from([(kind, PassCount { passed, of })]);
+        Some(AnswerQuality {
+            checks,
+            ..AnswerQuality::default()
+        })
+    };
+    let stage = &mut run.stages[0];
+    let mut json = stage.pooled.clone();
+    json.quality = quality(712, 720, CheckKind::ValidJson);
+    let mut exact = stage.pooled.clone();
+    exact.quality = quality(512, 720, CheckKind::Exact);
+    let mut pooled = json.quality.clone().unwrap();
+    pooled.merge(exact.quality.clone().unwrap());
+    stage.pooled.quality = Some(pooled);
+    let classes = [("extract", json), ("recite", exact)];
+    stage.classes = classes.map(|(name, class)| (name.to_owned(), class)).into();
+    let score = Score {
+        value: 0.612,
+        standard_error: 0.0134,
+        samples: Some(1319),
+        file: Digest::of(b"file"),
+    };
+    run.imported.insert("gsm8k".parse().unwrap(), score);
+    run.spec.cost = Some(Cost {
+        gpu_hour: 3.5,
+        currency: "USD".to_owned(),
+    });
+    check("one_run_quality", &run);
 }
 
 #[test]

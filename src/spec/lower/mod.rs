@@ -3,6 +3,7 @@
 //! Each part reads what it can although another part is wrong, so that one look shows everything;
 //! a rule across parts is skipped where a part it speaks about could not be read.
 
+mod archive;
 mod arrival;
 mod buckets;
 mod budget;
@@ -17,6 +18,7 @@ mod import;
 mod launch;
 mod length;
 mod limit;
+mod metrics;
 mod pins;
 mod prompt;
 mod quality;
@@ -66,10 +68,10 @@ const SHAPE: Shape = Shape {
         "cost",
         "quality",
         "records",
+        "archive",
     ],
     later: &[
-        "urls", "tls", "headers", "archive", "extends", "capacity", "events", "labels", "only",
-        "refine",
+        "urls", "tls", "headers", "extends", "capacity", "events", "labels", "only", "refine",
     ],
     example: "infergate: 1",
 };
@@ -113,6 +115,7 @@ pub(super) fn lower(
     classes.warn_of_nothing_shared(&stages, out);
     let imports = import::lower(&fields, out);
     let keep_text = records::lower(&fields, out);
+    let archive = archive::lower(&fields, out);
     let gate = gate::lower(&fields, &classes, (&stages, &imports), out);
     let answers = target.as_ref().map(|target| target.connection.answers);
     if answers == Some(Answers::Whole) {
@@ -147,6 +150,7 @@ pub(super) fn lower(
         limits: limits.ok()?,
         cost: cost.ok()?,
         imports: imports.whole()?,
+        archive: archive.ok()?,
         keep_text: keep_text?,
         text: source.to_owned(),
         select: Vec::new(),

@@ -3,7 +3,7 @@
 //! The rule is on expected exceedances, E = n·(1 − q): a quantile may gate from E = 10 on, and never
 //! from fewer than 50 values.
 
-use crate::metric::{CellMetric, Metric, Quantile, Statistic};
+use crate::metric::{CellMetric, Metric, Quantile, Source, Statistic};
 use crate::spec::class::OutputLength;
 use crate::spec::model::{Arrival, Stage, Workload};
 
@@ -59,48 +59,35 @@ fn values_per_request(
         Arrival::Trace(replay) => replay.mean_output(class),
         Arrival::Closed { .. } | Arrival::Open { .. } => None,
     };
-    match (metric, replayed) {
-        (Metric::Itl | Metric::ChunkGap, Some(tokens)) => (tokens - 1.0).max(1.0),
-        _ => values_drawn(metric, class, workload),
+    match (metric.source(), replayed) {
+        (Source::Gaps, Some(tokens)) => (tokens - 1.0).max(1.0),
+        (Source::Gaps, None) => gaps_drawn(class, workload),
+        (
+            Source::Requests
+            | Source::Rate(_)
+            | Source::Bad(_)
+            | Source::Energy
+            | Source::ColdStart
+            | Source::Checks
+            | Source::Agreement
+            | Source::Import,
+            _,
+        ) => 1.0,
     }
 }
 
-fn values_drawn(metric: Metric, class: Option<&str>, workload: &Workload) -> f64 {
-    match metric {
-        Metric::Itl | Metric::ChunkGap => workload
-            .classes
-            .iter()
-            .filter(|candidate| class.is_none_or(|class| candidate.name.as_str() == class))
-            .map(|class| match class.output_length {
-                OutputLength::Pinned => (class.mean_output() - 1.0).max(1.0),
-                // A natural answer may have one gap only.
-                OutputLength::Natural => 1.0,
-            })
-            .fold(f64::INFINITY, f64::min),
-        Metric::Ttft
-        | Metric::Ttfa
-        | Metric::Tpot
-        | Metric::MaxStall
-        | Metric::E2e
-        | Metric::Goodput
-        | Metric::Attainment
-        | Metric::RequestThroughput
-        | Metric::OutputThroughput
-        | Metric::InputThroughput
-        | Metric::TotalThroughput
-        | Metric::TokensPerJoule
-        | Metric::JoulesPerGood
-        | Metric::ErrorRatio
-        | Metric::TruncatedRatio
-        | Metric::ColdReady
-        | Metric::ColdFirstRequest
-        | Metric::ColdWarmRequest
-        | Metric::QualityValidJson
-        | Metric::QualityRegex
-        | Metric::QualityExact
-        | Metric::QualityAgreement
-        | Metric::QualityImported => 1.0,
-    }
+/// Gaps of a request of the class with the fewest.
+fn gaps_drawn(class: Option<&str>, workload: &Workload) -> f64 {
+    workload
+        .classes
+        .iter()
+        .filter(|candidate| class.is_none_or(|class| candidate.name.as_str() == class))
+        .map(|class| match class.output_length {
+            OutputLength::Pinned => (class.mean_output() - 1.0).max(1.0),
+            // A natural answer may have one gap only.
+            OutputLength::Natural => 1.0,
+        })
+        .fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::spec::node::Node;
 use crate::spec::place::TargetPlace;
 use crate::spec::values;
 
-use super::{connection, launch};
+use super::{connection, launch, metrics};
 
 pub(super) const SHAPE: Shape = Shape {
     known: &[
@@ -25,8 +25,9 @@ pub(super) const SHAPE: Shape = Shape {
         "compression",
         "streaming",
         "layer",
+        "metrics",
     ],
-    later: &["metrics"],
+    later: &[],
     example: "target: {url: \"${TARGET_URL}\", api: chat}",
 };
 
@@ -78,12 +79,14 @@ pub(super) fn lower(
         );
     }
     let connection = connection::lower(&fields, out);
+    let metrics = metrics::lower(&fields, place.as_ref(), out);
     Some(Target {
         place: place?,
         api: api?,
         model,
         layer: layer?,
         connection: connection?,
+        metrics: metrics?,
     })
 }
 

@@ -1,8 +1,11 @@
 use super::*;
-use crate::wire::engine_metrics::read;
+use crate::wire::engine_metrics::{EngineReading, read};
+
+/// A look and its instant.
+type Look = (Nanos, EngineReading);
 
 /// A look at this many milliseconds: tokens generated, requests running, a process that started then.
-fn look(at: u64, tokens: u64, running: u64, started: u64) -> Scrape {
+fn look(at: u64, tokens: u64, running: u64, started: u64) -> Look {
     let text = format!(
         "process_start_time_seconds {started}\n\
          vllm:generation_tokens_total {tokens}\n\
@@ -16,18 +19,15 @@ fn look(at: u64, tokens: u64, running: u64, started: u64) -> Scrape {
          vllm:time_to_first_token_seconds_bucket{{le=\"0.3\"}} {tokens}\n",
         tokens as f64 / 1000.0
     );
-    Scrape {
-        at: Nanos::from_millis(at),
-        reading: read(&text).unwrap(),
-    }
+    (Nanos::from_millis(at), read(&text).unwrap())
 }
 
-fn replica(scrapes: Vec<Scrape>) -> ReplicaScrapes {
-    ReplicaScrapes {
-        url: "http://a/metrics".to_owned(),
-        scrapes,
-        trouble: None,
+fn replica(looks: Vec<Look>) -> ReplicaScrapes {
+    let mut replica = ReplicaScrapes::new("http://a/metrics".to_owned());
+    for (at, reading) in looks {
+        replica.see(at, reading, true);
     }
+    replica
 }
 
 /// From 1 s to 3 s.
@@ -44,8 +44,12 @@ fn seen(replicas: &[ReplicaScrapes]) -> EngineFigures {
 }
 
 fn steady() -> ReplicaScrapes {
+    after(look(0, 7, 0, 5))
+}
+
+fn after(first: Look) -> ReplicaScrapes {
     replica(vec![
-        look(0, 7, 0, 5),
+        first,
         look(1000, 10, 2, 5),
         look(2000, 60, 4, 5),
         look(3000, 110, 4, 5),
@@ -96,8 +100,7 @@ fn replicas_are_one_engine() {
     assert!((figures.kv_usage.unwrap().max - 0.4).abs() < 1e-12);
     assert_eq!(figures.ttft.unwrap().n, 200);
     assert!((figures.ttft.unwrap().mean_s - 0.001).abs() < 1e-12);
-    let mut silent = steady();
-    silent.scrapes.truncate(1);
+    let mut silent = replica(vec![look(0, 7, 0, 5)]);
     silent.trouble = Some("/metrics answers 404".to_owned());
     let why = "/metrics answers 404".to_owned();
     assert_eq!(
@@ -123,8 +126,7 @@ fn an_engine_that_began_anew_has_no_differences() {
         let cache = cache_tokens(&[began_anew]);
         assert!(matches!(cache, EngineCache::Unknown { why } if why.contains("anew")));
     }
-    let mut before = steady();
-    before.scrapes[0] = look(0, 900, 0, 2);
+    let before = after(look(0, 900, 0, 2));
     assert_eq!(
         seen(&[before]).output_tokens,
         Some(100),

@@ -1,0 +1,9 @@
+//! Runs for other tools: a long table, and OpenMetrics.
+
+mod cells;
+mod openmetrics;
+mod table;
+
+pub use openmetrics::openmetrics;
+pub use table::csv;
+pub(super) use table::write_table;
