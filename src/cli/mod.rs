@@ -5,6 +5,7 @@ mod archive;
 mod archived;
 mod base;
 mod baseline;
+mod bisect;
 mod budget;
 mod calibrate;
 mod check;
@@ -91,6 +92,7 @@ enum Command {
     Baseline(baseline::BaselineCommand),
     History(history::HistoryArgs),
     Export(export::ExportArgs),
+    Bisect(bisect::BisectArgs),
     Calibrate(calibrate::CalibrateArgs),
     Sim(sim::SimArgs),
     #[command(hide = true)]
@@ -165,6 +167,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Baseline(command) => baseline::run(command, context),
         Command::History(args) => history::run(&args, context),
         Command::Export(args) => export::run(&args, context),
+        Command::Bisect(args) => bisect::run(args, context, &interrupt).await,
         Command::Guard(args) => guard::run(args).await,
         Command::Calibrate(args) => calibrate::run(&args, context, &interrupt).await,
         Command::Sim(args) => {

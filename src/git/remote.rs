@@ -4,9 +4,9 @@ use std::fmt::{self, Display};
 use std::time::Duration;
 
 use super::call::{Answer, without_credentials};
-use super::commit::Commit;
 use super::error::GitError;
 use super::repository::Repository;
+use crate::ident::Commit;
 
 /// Tries where another process of this machine fetches into the same repository.
 const TRIES: u32 = 20;

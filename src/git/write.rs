@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::commit::Commit;
 use super::error::GitError;
 use super::repository::Repository;
 use crate::archive::FolderLock;
+use crate::ident::Commit;
 
 /// Who writes where git knows of nobody.
 const NOBODY: (&str, &str) = ("infergate", "infergate@localhost");

@@ -5,6 +5,8 @@
 mod ab;
 mod archive_branch;
 mod baseline;
+#[cfg(unix)]
+mod bisect;
 mod budget;
 mod calibrate;
 mod cases;
