@@ -1,24 +1,26 @@
 //! Where a command reads baselines and its gate from: the merge base in a pull request of CI, else the
 //! working tree.
 
+mod judge;
+
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::archive::{ArchiveArgs, open};
+use self::judge::{BaseSpec, same, set_policies};
+use super::archive::{self, ArchiveArgs};
 use super::context::Context;
-use super::failure::{Failure, FailureText};
-use super::source::{embedded_spec, read_file, selected, style};
+use super::failure::Failure;
+use super::source::{embedded_spec, read_file};
 use crate::archive::{save_json, save_text};
 use crate::baseline::{
     AncestryError, Base, BaseError, Baseline, Keeper, Kept, Shelf, retain_ancestors,
 };
-use crate::diag::{Source, render};
 use crate::event::{self, Event};
 use crate::exit::Exit;
 use crate::git::{GitError, Repository};
 use crate::ident::Commit;
-use crate::spec::{self, FileText, Gate, Policy, Spec};
+use crate::spec::{Policy, Spec};
 use crate::summary::{Run, SpecStamp};
 use crate::verdict::BaseStamp;
 
@@ -46,7 +48,7 @@ pub(super) struct Footing {
     pub(super) change: SpecChange,
     /// The repository with the commit whose past counts.
     past: Option<(Repository, Commit)>,
-    /// Whether the archive lies beside the code or on a branch of its own.
+    /// Whether the archive lies with the code.
     kept: Kept,
     /// The base's spec, where its gate is another one.
     text: Option<String>,
@@ -77,112 +79,115 @@ impl BaseArgs {
             Some(_) => None,
             None => event_of(context).map_err(|error| undecided(&error))?,
         };
+        let mut footing = Footing {
+            shelf: Shelf::folder(""),
+            stamp: BaseStamp::new(None, ""),
+            change: SpecChange::None,
+            past: None,
+            kept: Kept::WithTheCode,
+            text: None,
+        };
         let spec_file = file_of(path);
-        let repository = match Repository::find(&folder_of(&spec_file)) {
-            Ok(repository) => repository,
+        match Repository::find(&folder_of(&spec_file)) {
+            Ok(repository) => {
+                let found = Base::find(&repository, event.as_ref(), asked);
+                let base = found.map_err(|error| undecided(&error))?;
+                footing.stamp = BaseStamp::new(base.commit, base.why);
+                footing.past = base.tip.map(|tip| (repository, tip));
+            }
             // Nothing can be changed there by a pull request.
             Err(GitError::NotARepository { .. }) if asked.is_none() => {
-                let why = "it lies in no git repository".to_owned();
-                return plain(archive, spec, why, context);
+                "it lies in no git repository".clone_into(&mut footing.stamp.why);
             }
             Err(error) if asked.is_none() && event.is_none() => {
-                return plain(archive, spec, error.to_string(), context);
+                footing.stamp.why = error.to_string();
             }
             Err(error) => return Err(undecided(&BaseError::from(error))),
-        };
-        let found = Base::find(&repository, event.as_ref(), asked);
-        let base = found.map_err(|error| undecided(&error))?;
-        let past = base.tip.map(|tip| (repository.clone(), tip));
-        let Some(commit) = base.commit else {
-            let footing = plain(archive, spec, base.why, context)?;
-            return Ok(Footing { past, ..footing });
-        };
-        let mut stamp = BaseStamp::new(Some(commit.clone()), base.why);
-        let (mut change, mut text) = (SpecChange::None, None);
-        if let Some(file) = inside(&repository, &spec_file) {
-            let there = repository.read(&commit, &file);
-            match there.map_err(|error| undecided(&BaseError::from(error)))? {
-                None => {
-                    // What nobody has reviewed yet decides nothing either.
-                    set_policies(&mut spec.gate, [Policy::Undecided; 3]);
-                    change = SpecChange::New;
-                }
-                Some(there) if there == spec.text => {}
-                Some(there) => {
-                    let read = BaseSpec {
-                        repository: &repository,
-                        commit: &commit,
-                        file: &file,
-                        beside: &folder_of(&spec_file),
-                    };
-                    let old = read.parse(&there, spec, context)?;
-                    // Whoever may choose the archive may choose the baseline.
-                    spec.archive = old.archive.clone();
-                    if old.workload_digest() != spec.workload_digest() {
-                        let gate = &old.gate;
-                        let policies = [gate.undecided, gate.no_baseline, gate.incomparable];
-                        set_policies(&mut spec.gate, policies);
-                        change = SpecChange::Workload;
-                    } else if !same(&old.gate, &spec.gate) {
-                        spec.gate = old.gate;
-                        stamp.gate_differs = true;
-                        text = Some(there);
-                    }
-                }
-            }
         }
-        let keeper = archive.keeper(Some(spec))?;
-        let (shelf, kept) = match &keeper {
-            Keeper::Branch(_) => (open(&keeper, context)?, Kept::Apart),
-            Keeper::Folder(folder) => match inside(&repository, folder) {
-                Some(prefix) => {
-                    let shelf = Shelf::Tree {
-                        label: format!("`{}` of commit {}", prefix, commit.short()),
-                        prefix,
-                        repository,
-                        commit,
-                    };
-                    (shelf, Kept::WithTheCode)
-                }
-                None => {
-                    stamp.why += ", which is for the gate alone: the baselines lie outside of its repository";
-                    (Shelf::folder(folder), Kept::WithTheCode)
-                }
-            },
-        };
-        Ok(Footing {
-            shelf,
-            stamp,
-            change,
-            past,
-            kept,
-            text,
-        })
+        footing.read_spec(&spec_file, spec, context)?;
+        footing.open(&archive.keeper(Some(spec))?, context)?;
+        Ok(footing)
     }
 }
 
-/// The archive as it is now, and the spec's own gate.
-fn plain(
-    archive: &ArchiveArgs,
-    spec: &Spec,
-    why: String,
-    context: &mut Context,
-) -> Result<Footing, Failure> {
-    let keeper = archive.keeper(Some(spec))?;
-    Ok(Footing {
-        shelf: open(&keeper, context)?,
-        stamp: BaseStamp::new(None, why),
-        change: SpecChange::None,
-        past: None,
-        kept: match keeper {
-            Keeper::Folder(_) => Kept::WithTheCode,
-            Keeper::Branch(_) => Kept::Apart,
-        },
-        text: None,
-    })
-}
-
 impl Footing {
+    /// The base, where it is a commit.
+    fn base(&self) -> Option<(&Repository, &Commit)> {
+        let (repository, _) = self.past.as_ref()?;
+        Some((repository, self.stamp.commit.as_ref()?))
+    }
+
+    /// Gives the spec what is the base's to say: its gate, its policies, and where its archive is.
+    fn read_spec(
+        &mut self,
+        file: &Path,
+        spec: &mut Spec,
+        context: &Context,
+    ) -> Result<(), Failure> {
+        let Some((repository, commit)) = self.base() else {
+            return Ok(());
+        };
+        let Some(path) = inside(repository, file) else {
+            return Ok(());
+        };
+        let text = repository.read(commit, &path);
+        match text.map_err(|error| undecided(&BaseError::from(error)))? {
+            None => {
+                // What nobody has reviewed yet decides nothing either.
+                set_policies(&mut spec.gate, [Policy::Undecided; 3]);
+                self.change = SpecChange::New;
+            }
+            Some(text) if text == spec.text => {}
+            Some(text) => {
+                let read = BaseSpec {
+                    repository,
+                    commit,
+                    file: &path,
+                    beside: &folder_of(file),
+                };
+                let old = read.parse(&text, spec, context)?;
+                spec.archive.clone_from(&old.archive);
+                if old.workload_digest() != spec.workload_digest() {
+                    let gate = &old.gate;
+                    let policies = [gate.undecided, gate.no_baseline, gate.incomparable];
+                    set_policies(&mut spec.gate, policies);
+                    self.change = SpecChange::Workload;
+                } else if !same(&old.gate, &spec.gate) {
+                    spec.gate = old.gate;
+                    self.stamp.gate_differs = true;
+                    self.text = Some(text);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the archive: a folder of the repository as the base has it, a branch of its own as it is now.
+    fn open(&mut self, keeper: &Keeper, context: &mut Context) -> Result<(), Failure> {
+        let Keeper::Folder(folder) = keeper else {
+            self.kept = Kept::Apart;
+            self.shelf = archive::open(keeper, context)?;
+            return Ok(());
+        };
+        let Some((repository, commit)) = self.base() else {
+            self.shelf = Shelf::folder(folder);
+            return Ok(());
+        };
+        if let Some(prefix) = inside(repository, folder) {
+            self.shelf = Shelf::Tree {
+                label: format!("`{prefix}` of commit {}", commit.short()),
+                prefix,
+                repository: repository.clone(),
+                commit: commit.clone(),
+            };
+        } else {
+            self.shelf = Shelf::folder(folder);
+            self.stamp.why +=
+                ", which is for the gate alone: the baselines lie outside of its repository";
+        }
+        Ok(())
+    }
+
     /// Leaves the sessions that stand for the base, and notes how far they are.
     pub(super) fn retain(&mut self, baseline: &mut Baseline) -> Result<(), Failure> {
         let Some((repository, tip)) = &self.past else {
@@ -286,74 +291,6 @@ fn kept(path: &Path) -> Result<Option<String>, Failure> {
     let text = read_file(path);
     text.map(Some)
         .map_err(|why| Failure::usage(format!("cannot read `{}`: {why}", path.display())))
-}
-
-/// A spec of the base.
-struct BaseSpec<'a> {
-    repository: &'a Repository,
-    commit: &'a Commit,
-    file: &'a str,
-    /// The folder of the spec that is measured.
-    beside: &'a Path,
-}
-
-impl BaseSpec<'_> {
-    fn parse(&self, text: &str, spec: &Spec, context: &Context) -> Result<Spec, Failure> {
-        let folder = self.file.rsplit_once('/').map_or("", |(folder, _)| folder);
-        // A large trace may be kept elsewhere than in git.
-        let file = |name: &str| {
-            let path = Path::new(folder).join(name);
-            let path = path.to_str().filter(|path| !path.contains(".."));
-            let kept = path.and_then(|path| self.repository.read(self.commit, path).ok()?);
-            kept.map_or_else(|| read_file(&self.beside.join(name)), Ok)
-        };
-        let source = Source {
-            path: format!("{}:{}", self.commit.short(), self.file),
-            text: text.to_owned(),
-        };
-        gate_of(&source, spec, context, &file)
-    }
-}
-
-/// Parses a spec for its gate: nothing is sent to its target, so a variable that is unset here stands for
-/// any address.
-fn gate_of(
-    source: &Source,
-    like: &Spec,
-    context: &Context,
-    file: &dyn Fn(&str) -> Result<String, String>,
-) -> Result<Spec, Failure> {
-    let variable = |name: &str| {
-        let set = context.variable(name);
-        set.or_else(|| Some(format!("http://127.0.0.1/{name}")))
-    };
-    let files = |ask: spec::FileAsk<'_>| file(ask.file).map(FileText::Whole);
-    let parsed = spec::parse(source, &variable, &files).map_err(|mistakes| Failure {
-        exit: Exit::Undecided,
-        text: FailureText::Diagnostics(format!(
-            "{}\nthe gate of the base can't be read, so nothing can be judged by it; name another base: \
-             `--base REV`\n",
-            render(&mistakes, source, style(context)),
-        )),
-    })?;
-    let labels = like.select.clone();
-    selected(parsed.spec.clone(), &labels).or(Ok(parsed.spec))
-}
-
-const fn set_policies(gate: &mut Gate, policies: [Policy; 3]) {
-    [gate.undecided, gate.no_baseline, gate.incomparable] = policies;
-}
-
-/// Whether two gates say the same, wherever it stands in their texts.
-fn same(one: &Gate, other: &Gate) -> bool {
-    let bare = |gate: &Gate| {
-        let mut gate = gate.clone();
-        for cell in &mut gate.cells {
-            cell.place = None;
-        }
-        gate
-    };
-    bare(one) == bare(other)
 }
 
 /// The job of CI that this process is in.

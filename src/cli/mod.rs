@@ -5,6 +5,7 @@ mod archive;
 mod archived;
 mod base;
 mod baseline;
+mod bisect;
 mod budget;
 mod calibrate;
 mod check;
@@ -93,6 +94,7 @@ enum Command {
     Baseline(baseline::BaselineCommand),
     History(history::HistoryArgs),
     Export(export::ExportArgs),
+    Bisect(bisect::BisectArgs),
     Calibrate(calibrate::CalibrateArgs),
     Schema(schema::SchemaArgs),
     Sim(sim::SimArgs),
@@ -160,14 +162,15 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Doctor(args) => doctor::run(args, context, &interrupt).await,
         Command::Run(args) => run::run(args, context, &interrupt).await,
         Command::Merge(args) => merge::run(&args, context),
-        Command::Ab(args) => ab::run(args, context, &interrupt).await,
-        Command::Gate(args) => gate::run(args, context, &interrupt).await,
+        Command::Ab(args) => Box::pin(ab::run(args, context, &interrupt)).await,
+        Command::Gate(args) => Box::pin(gate::run(args, context, &interrupt)).await,
         Command::Compare(args) => compare::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Report(args) => report::run(&args, context),
         Command::Baseline(command) => baseline::run(command, context),
         Command::History(args) => history::run(&args, context),
         Command::Export(args) => export::run(&args, context),
+        Command::Bisect(args) => bisect::run(args, context, &interrupt).await,
         Command::Guard(args) => guard::run(args).await,
         Command::Calibrate(args) => calibrate::run(&args, context, &interrupt).await,
         Command::Schema(args) => Ok(schema::run(&args, context)),

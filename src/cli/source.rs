@@ -59,6 +59,15 @@ pub(super) fn load_spec(path: &Path, context: &mut Context) -> Result<Spec, Fail
 
 /// Reads and parses, and leaves warnings to the caller.
 pub(super) fn read_spec(path: &Path, context: &Context) -> Result<(Source, spec::Parsed), Failure> {
+    read_spec_where(path, &|name| context.variable(name), context)
+}
+
+/// The same with these variables in place of the environment's.
+pub(super) fn read_spec_where(
+    path: &Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+    context: &Context,
+) -> Result<(Source, spec::Parsed), Failure> {
     let path = if path.is_dir() {
         path.join("spec.yaml")
     } else {
@@ -75,7 +84,7 @@ pub(super) fn read_spec(path: &Path, context: &Context) -> Result<(Source, spec:
         text,
     };
     let folder = path.parent().unwrap_or(Path::new(""));
-    let parsed = parse_spec(&source, folder, context)?;
+    let parsed = parse_spec_where(&source, folder, variable, context)?;
     Ok((source, parsed))
 }
 
@@ -85,8 +94,17 @@ pub(super) fn parse_spec(
     folder: &Path,
     context: &Context,
 ) -> Result<spec::Parsed, Failure> {
+    parse_spec_where(source, folder, &|name| context.variable(name), context)
+}
+
+fn parse_spec_where(
+    source: &Source,
+    folder: &Path,
+    variable: &dyn Fn(&str) -> Option<String>,
+    context: &Context,
+) -> Result<spec::Parsed, Failure> {
     let file = |ask: FileAsk<'_>| read_file(&folder.join(ask.file)).map(FileText::Whole);
-    let mut parsed = spec::parse(source, &|name| context.variable(name), &file)
+    let mut parsed = spec::parse(source, variable, &file)
         .map_err(|diagnostics| mistakes(&diagnostics, source, context))?;
     parsed.spec = parsed.spec.in_folder(folder);
     Ok(parsed)

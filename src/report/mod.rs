@@ -55,3 +55,8 @@ pub use model::{
     TenantTable, Tone,
 };
 pub use span::Text;
+
+/// One finding as a sentence: `E2E p50 in steady is 31.2 % slower [+27.9 %, +34.6 %], limit: …`.
+pub fn finding(finding: &crate::verdict::Finding) -> Text {
+    words::sentence(finding)
+}

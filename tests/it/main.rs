@@ -9,6 +9,8 @@ mod archive_size;
 mod archive_verbs;
 mod archive_versions;
 mod baseline;
+#[cfg(unix)]
+mod bisect;
 mod budget;
 mod calibrate;
 mod cases;
