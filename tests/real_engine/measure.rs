@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use infergate::archive::RecordReader;
 use infergate::diag::Source;
 use infergate::load::Stop;
-use infergate::plan::calibration_texts;
+use infergate::plan::{calibration_texts, prefix_calibration_texts};
 use infergate::sample::{OutcomeKind, RequestRecord};
 use infergate::session::{Launchpad, Measured, RunName, Sitting, Station};
 use infergate::spec::{Spec, parse};
@@ -58,12 +58,17 @@ fn a_run_counts_what_the_engine_counts() {
         let input = |name: &str| tokens[name].as_f64().unwrap();
         let off = input("input_observed") / input("input_planned") - 1.0;
         assert!(off.abs() < 0.05, "{off} off the plan: {tokens}");
+        println!(
+            "{}: input {:+.2} % off the plan",
+            stage["name"],
+            off * 100.0
+        );
         assert!(input("cached") > 0.0, "a shared prefix is cached: {tokens}");
     }
 
     // The engine's counters hold the calibration too, which no record does: so many one-token
     // answers. Their prompts' tokens add up to what the fitted line says, as the residuals of a
-    // least-squares line with an intercept are zero in sum.
+    // least-squares line with an intercept are zero in sum, and so are those of a mean.
     let records = records(&entries(&project.sessions()[0].join("records"))[0]);
     assert_eq!(records.len(), 60 + 6 + 60 + 10, "warm-up included");
     assert!(
@@ -71,18 +76,21 @@ fn a_run_counts_what_the_engine_counts() {
             .iter()
             .all(|record| record.outcome.kind() == OutcomeKind::Completed)
     );
-    let texts = calibration_texts();
+    let plain = calibration_texts();
+    let prefixed = prefix_calibration_texts();
     let fit = &run["prompt_calibration"];
     assert_eq!(fit["source"], "usage");
-    let line = |name: &str| fit[name].as_f64().unwrap();
-    let calibration: f64 = texts
-        .iter()
-        .map(|(words, _)| line("overhead_tokens") + line("tokens_per_word") * f64::from(*words))
-        .sum();
+    let of = |name: &str| fit[name].as_f64().unwrap();
+    let line = |words: u32| of("overhead_tokens") + of("tokens_per_word") * f64::from(words);
+    let calibration: f64 = plain.iter().map(|(words, _)| line(*words)).sum::<f64>()
+        + prefixed
+            .iter()
+            .map(|(words, _)| line(*words) + of("prefix_tokens"))
+            .sum::<f64>();
     let (input, _, output) = tokens(&records);
     assert_eq!(
         counted.output_tokens as u64,
-        output as u64 + texts.len() as u64
+        output as u64 + (plain.len() + prefixed.len()) as u64
     );
     assert_eq!(
         counted.prompt_tokens as u64,
