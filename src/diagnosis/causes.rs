@@ -105,6 +105,7 @@ impl Stage {
                 vec![S::Preemptions, S::KvUsage, S::Queue],
             ));
         }
+        let outside = !client && self.grew(S::Outside) && self.explains_ttft(S::Outside);
         if roots.is_empty() {
             roots = if self.uniform {
                 let evidence = vec![S::Ttft, S::ItlMedian, S::SmClock];
@@ -112,8 +113,10 @@ impl Stage {
             } else {
                 self.parts()
             };
+            // A way that takes longer scatters more, and that is in the gaps too.
+            roots.retain(|(cause, _)| !outside || *cause != Cause::Interference);
         }
-        if !client && self.grew(S::Outside) && self.explains_ttft(S::Outside) {
+        if outside {
             roots.push((Cause::Outside, vec![S::Outside, S::EngineTtft, S::Ttft]));
         }
         found.append(&mut roots);

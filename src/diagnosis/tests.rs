@@ -153,17 +153,28 @@ fn a_queue_alone_is_queueing() {
     assert_eq!(causes, [Cause::Queueing]);
 }
 
+fn stretch_the_longest_gaps(stage: &mut StageSummary) {
+    let gaps = stage.pooled.distributions.get_mut(&Metric::Itl).unwrap();
+    for (quantile, value) in &mut gaps.quantiles {
+        if quantile.fraction() > 0.9 {
+            value.value_s *= 3.0;
+        }
+    }
+}
+
 #[test]
 fn gaps_at_the_tail_alone_are_interference() {
-    let causes = causes(|stage, _| {
-        let gaps = stage.pooled.distributions.get_mut(&Metric::Itl).unwrap();
-        for (quantile, value) in &mut gaps.quantiles {
-            if quantile.fraction() > 0.9 {
-                value.value_s *= 3.0;
-            }
-        }
-    });
+    let causes = causes(|stage, _| stretch_the_longest_gaps(stage));
     assert_eq!(causes, [Cause::Interference]);
+}
+
+#[test]
+fn a_longer_way_scatters_the_gaps_too() {
+    let causes = causes(|stage, _| {
+        scale(stage, Metric::Ttft, 1.4);
+        stretch_the_longest_gaps(stage);
+    });
+    assert_eq!(causes, [Cause::Outside]);
 }
 
 #[test]
