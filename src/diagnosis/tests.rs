@@ -4,6 +4,8 @@ use crate::metric::Metric;
 use crate::sample::{CacheTokens, OutcomeKind, Throttle};
 use crate::summary::{EngineFigures, EngineTime, Gauge, GpuFigures, InvalidReason, Speculation};
 
+mod gaps;
+
 /// Requests of each run.
 const N: u64 = 1000;
 
@@ -151,30 +153,6 @@ fn a_queue_alone_is_queueing() {
         engine.running = Some(gauge(4.0));
     });
     assert_eq!(causes, [Cause::Queueing]);
-}
-
-fn stretch_the_longest_gaps(stage: &mut StageSummary) {
-    let gaps = stage.pooled.distributions.get_mut(&Metric::Itl).unwrap();
-    for (quantile, value) in &mut gaps.quantiles {
-        if quantile.fraction() > 0.9 {
-            value.value_s *= 3.0;
-        }
-    }
-}
-
-#[test]
-fn gaps_at_the_tail_alone_are_interference() {
-    let causes = causes(|stage, _| stretch_the_longest_gaps(stage));
-    assert_eq!(causes, [Cause::Interference]);
-}
-
-#[test]
-fn a_longer_way_scatters_the_gaps_too() {
-    let causes = causes(|stage, _| {
-        scale(stage, Metric::Ttft, 1.4);
-        stretch_the_longest_gaps(stage);
-    });
-    assert_eq!(causes, [Cause::Outside]);
 }
 
 #[test]
@@ -392,19 +370,4 @@ fn a_client_that_wakes_later_than_tokens_come_is_named() {
     }
     let named = told(&pairs, false);
     assert_eq!(named[0].cause, Cause::Queueing, "a gap is 20 ms");
-}
-
-#[test]
-fn gaps_that_all_grow_a_little_are_no_interference() {
-    let causes = causes(|stage, _| {
-        scale(stage, Metric::Ttft, 1.4);
-        scale(stage, Metric::Itl, 1.045);
-        let gaps = stage.pooled.distributions.get_mut(&Metric::Itl).unwrap();
-        for (quantile, value) in &mut gaps.quantiles {
-            if quantile.fraction() > 0.9 {
-                value.value_s *= 1.027;
-            }
-        }
-    });
-    assert_eq!(causes, [Cause::Outside], "+4.5 % and +7.3 %");
 }
