@@ -13,7 +13,7 @@ use crate::baseline::{Baseline, Day, excuses};
 use crate::compare::{Arrangement, Comparison, Sides, compare};
 use crate::spec::Spec;
 use crate::summary::Run;
-use crate::verdict::{Excuse, Judgement, Release, judge_accepting, judge_drift};
+use crate::verdict::{Excuse, Judgement, Release, judge_accepting, judge_drift, without_drift};
 
 /// Format tag of `standing.json`.
 const FORMAT: &str = "infergate.standing/1";
@@ -112,7 +112,10 @@ impl Standing {
         };
         let missing = match &self.release {
             _ if comparison.arrangement != Arrangement::Stored => {
-                "drift from a pinned release is judged by `gate` against stored sessions alone"
+                let why =
+                    "drift from a pinned release is judged by `gate` against stored sessions alone";
+                judgement.caveats.push(why.to_owned());
+                return judgement;
             }
             None => {
                 "no release is pinned here, so its drift is not judged: \
@@ -136,7 +139,6 @@ impl Standing {
                 return judge_drift(judgement, comparison, release, gate, &all);
             }
         };
-        judgement.caveats.push(missing.to_owned());
-        judgement
+        without_drift(judgement, missing, gate)
     }
 }

@@ -3,7 +3,8 @@
 use super::accepted::{Excuse, judge_accepting};
 use super::model::{Headline, Judgement, NextLook, Verdict};
 use crate::compare::{Arrangement, ComparedCell, Comparison};
-use crate::spec::{Drift, Gate};
+use crate::exit::Exit;
+use crate::spec::{Drift, Gate, Policy};
 
 /// A pinned session beside the candidate.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +41,32 @@ pub fn judge_drift(
         finding.since = Some(release.label.to_owned());
     }
     joined(judgement, drift)
+}
+
+/// What becomes of a judgement whose gate asks for drift that can't be judged, for this reason: what was
+/// not measured is no pass, unless the gate's `no_baseline` says so.
+#[must_use]
+pub fn without_drift(mut judgement: Judgement, why: &str, gate: &Gate) -> Judgement {
+    judgement.caveats.push(why.to_owned());
+    if judgement.verdict == Verdict::Pass {
+        judgement.verdict = Verdict::Undecided;
+    }
+    let (exit, word) = match gate.no_baseline {
+        Policy::Undecided => (Exit::Undecided, None),
+        Policy::Pass => (Exit::Pass, Some("pass")),
+        Policy::Fail => (Exit::Regression, Some("fail")),
+    };
+    judgement.exit = judgement.exit.worst(exit);
+    let said = word.map(|word| format!("`no_baseline: {word}` in the spec decides"));
+    judgement.policy = both(judgement.policy, said);
+    judgement
+}
+
+fn both(one: Option<String>, other: Option<String>) -> Option<String> {
+    match (one, other) {
+        (Some(one), Some(other)) if one != other => Some(format!("{one}, {other}")),
+        (one, other) => one.or(other),
+    }
 }
 
 /// The release's comparison as one with stored sessions whose centre is the release.
@@ -79,10 +106,7 @@ fn joined(mut judgement: Judgement, drift: Judgement) -> Judgement {
         judgement.verdict = drift.verdict;
     }
     judgement.exit = judgement.exit.worst(drift.exit);
-    judgement.policy = match (judgement.policy, drift.policy) {
-        (Some(one), Some(other)) if one != other => Some(format!("{one}, {other}")),
-        (one, other) => one.or(other),
-    };
+    judgement.policy = both(judgement.policy, drift.policy);
     judgement.headline = sum(judgement.headline, drift.headline);
     judgement.findings.extend(drift.findings);
     judgement

@@ -215,7 +215,9 @@ fn a_release_has_rows_of_its_own() {
     for _ in 0..5 {
         promote(&project, &measure(&project)).exits(0);
     }
-    let gated = project.run(&["gate", "spec.yaml"]);
+    // Drift that was asked for and not judged is no pass.
+    let gated = project.run(&["gate", "spec.yaml"]).exits(3);
+    println!("{}", gated.out);
     assert!(
         gated.out.contains("no release is pinned here"),
         "{}",
