@@ -38,7 +38,7 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
             Verdict::Regression => Tone::Bad,
             Verdict::Undecided | Verdict::Invalid => Tone::Unsure,
         },
-        lead: headline::lead(judgement),
+        lead: lead(judgement, sides),
         environment: environment(judgement, sides),
         broken: rows(|f| f.gated && group(f.state) == Group::Broken),
         unmeasured: rows(|f| f.gated && group(f.state) == Group::Unmeasured),
@@ -95,6 +95,23 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
             .map(|command| Text::default().command(command))
             .collect(),
     }
+}
+
+/// What matters most after the headline; that figures can't be trusted comes before all.
+fn lead(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
+    let told = |runs: &[Run]| runs.iter().any(|run| run.untrusted);
+    let ours = match (told(sides.baseline), told(sides.candidate)) {
+        (false, false) => None,
+        (false, true) => Some("the baseline, the limits and this verdict are"),
+        (true, _) => Some("the limits and this verdict are"),
+    };
+    let untrusted = ours.map(|ours| {
+        Text::of("Figures come from a job that is not trusted, whose code could have written any; ")
+            .words(ours)
+            .words(" of this repository")
+    });
+    let lead = headline::lead(judgement);
+    untrusted.into_iter().chain(lead).collect()
 }
 
 fn environment(judgement: &Judgement, sides: &Sides<'_>) -> Environment {

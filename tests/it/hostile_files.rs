@@ -117,7 +117,7 @@ const VITAL: [&str; 10] = [
     "/pins/model.name",
     "/spec/workload_digest",
     "/stages/0/invalid",
-    "/stages/0/pooled/distributions/e2e/quantiles/p50/adjusted_s",
+    "/stages/0/pooled/distributions/e2e/quantiles/p50/value_s",
     "/stages/0/pooled/outcomes",
     "/stages/0/pooled/scheduled",
     "/trace_digest",
