@@ -16,6 +16,7 @@ use super::interrupt::Interrupt;
 use super::judge::Evidence;
 use super::lock::LockArgs;
 use super::origin::source_of;
+use super::publish::announce::AnnounceArgs;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
@@ -68,6 +69,9 @@ pub(super) struct GateArgs {
     #[command(flatten)]
     lock: LockArgs,
 
+    #[command(flatten)]
+    announce: AnnounceArgs,
+
     /// Print the report as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -85,18 +89,39 @@ pub(super) async fn run(
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     sitting.place(&args.spec, &declared);
     sitting.stamp(source_of(&args.spec, context));
+    let announced = args.announce.begin(&spec, context).await?;
+    let gate = Stored {
+        args: &args,
+        spec: &spec,
+        footing: &mut footing,
+    };
+    let outcome = measure(gate, &mut sitting, context, interrupt).await;
+    announced.conclude(outcome, sitting.folder(), context).await
+}
+
+async fn measure(
+    gate: Stored<'_>,
+    sitting: &mut CliSitting,
+    context: &mut Context,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let Stored {
+        args,
+        spec,
+        footing,
+    } = gate;
     if args.sides.names_baseline() || spec.baseline.is_some() {
-        sitting.score(scores::of_both(&spec)?);
+        sitting.score(scores::of_both(spec)?);
         let request = AbRequest {
-            spec: &spec,
+            spec,
             path: &args.spec,
             sides: &args.sides,
             archive: Some(&args.archive),
-            footing: Some(&footing),
+            footing: Some(footing),
             lock: &args.lock,
             json: args.json,
         };
-        return interleave(request, &mut sitting, context, interrupt).await;
+        return interleave(request, sitting, context, interrupt).await;
     }
     footing.tell(context);
     if let Some(why) = footing.refuses_stored(&args.spec) {
@@ -106,18 +131,18 @@ pub(super) async fn run(
         };
         return without_baseline(policy, name, Failure::new(Exit::Undecided, why), context);
     }
-    sitting.score(scores::of_target(&spec)?);
-    let place = args.sides.place(Side::Candidate, &spec)?;
+    sitting.score(scores::of_target(spec)?);
+    let place = args.sides.place(Side::Candidate, spec)?;
     let places = [&place];
-    let locks = args.lock.hold(&spec, &places, false, context, interrupt);
+    let locks = args.lock.hold(spec, &places, false, context, interrupt);
     let _locks = locks.await?;
     let mut station = sitting.station(place.clone(), "candidate", context);
     let stored = Stored {
-        args: &args,
-        spec: &spec,
-        footing: &mut footing,
+        args,
+        spec,
+        footing,
     };
-    let gated = against_stored(stored, &mut sitting, &mut station, context, interrupt).await;
+    let gated = against_stored(stored, sitting, &mut station, context, interrupt).await;
     station.down().await;
     gated
 }
