@@ -20,8 +20,8 @@ use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use super::standing::Standing;
-use crate::baseline::Day;
 use crate::exit::Exit;
+use crate::ident::Day;
 use crate::session::Station;
 use crate::spec::{Policy, Spec};
 use crate::summary::{Run, RunEnd, Side};
@@ -191,7 +191,7 @@ async fn against_stored(
         return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
     }
     let standing = match Day::of(&context.now()) {
-        Some(today) => Standing::of(&baseline, &today),
+        Some(today) => Standing::of(&baseline, today),
         None => Standing::default(),
     };
     let mut evidence = Evidence {
