@@ -44,16 +44,16 @@ fn cases() -> Vec<Case> {
     vec![
         case("nothing", 1, |_| {}),
         case("the token is not known", 0, |fake| {
-            fake.fails_times(9, "GET", "/pulls/7", says(401, "Bad credentials", &[]))
+            fake.fails_times(9, "GET", "/pulls/7", says(401, "Bad credentials", &[]));
         }),
         case("the token may not comment", 0, |fake| {
-            fake.state().may = vec!["checks", "statuses"]
+            fake.state().may = vec!["checks", "statuses"];
         }),
         case("the token may not make check runs", 1, |fake| {
-            fake.state().may = vec!["pulls", "statuses"]
+            fake.state().may = vec!["pulls", "statuses"];
         }),
         case("the token may only read", 0, |fake| {
-            fake.state().may = vec![]
+            fake.state().may = vec![];
         }),
         case("a limit that is over at once", 1, |fake| {
             let limit = says(
@@ -83,7 +83,7 @@ fn cases() -> Vec<Case> {
             );
         }),
         case("the pull request is not there", 0, |fake| {
-            fake.state().pulls.clear()
+            fake.state().pulls.clear();
         }),
         case("the conversation is locked", 0, |fake| {
             let locked = says(
@@ -105,13 +105,13 @@ fn cases() -> Vec<Case> {
             fake.fails_times(9, "GET", COMMENTS, says(503, "Unavailable", &[]));
         }),
         case("502, and the comment was made", 1, |fake| {
-            fake.fails("POST", COMMENTS, Fault::DoneThen(502))
+            fake.fails("POST", COMMENTS, Fault::DoneThen(502));
         }),
         case("502, and the comment was not made", 1, |fake| {
             fake.fails("POST", COMMENTS, says(502, "Bad gateway", &[]));
         }),
         case("502, and the check run was made", 1, |fake| {
-            fake.fails("POST", "/check-runs", Fault::DoneThen(502))
+            fake.fails("POST", "/check-runs", Fault::DoneThen(502));
         }),
         case(
             "cut in the middle of an answer, and the comment was made",
@@ -121,16 +121,16 @@ fn cases() -> Vec<Case> {
             },
         ),
         case("cut in the middle of a list", 1, |fake| {
-            fake.fails("GET", COMMENTS, Fault::DoneThenCut)
+            fake.fails("GET", COMMENTS, Fault::DoneThenCut);
         }),
         short("no answer in time, and the comment was made", 1, |fake| {
             fake.fails("POST", COMMENTS, Fault::DoneThenSilence);
         }),
         short("no answer in time, once", 1, |fake| {
-            fake.fails("GET", "/pulls/7", Fault::Silence)
+            fake.fails("GET", "/pulls/7", Fault::Silence);
         }),
         case("a proxy that wants to be signed into", 0, |fake| {
-            fake.fails_times(9, "GET", "/pulls/7", Fault::Page)
+            fake.fails_times(9, "GET", "/pulls/7", Fault::Page);
         }),
         case("a next page at another server", 0, |fake| {
             for _ in 0..120 {
@@ -150,7 +150,7 @@ fn cases() -> Vec<Case> {
             );
         }),
         case("the pull request was closed meanwhile", 0, |fake| {
-            fake.state().pulls[0]["state"] = json!("closed")
+            fake.state().pulls[0]["state"] = json!("closed");
         }),
         case("the pull request was pushed to meanwhile", 0, |fake| {
             fake.state().pulls[0]["head"]["sha"] =

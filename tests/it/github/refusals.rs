@@ -30,9 +30,9 @@ fn ask(
     let body = body.map(Value::to_string).unwrap_or_default();
     let mut text = format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n");
     for (name, value) in headers {
-        text.push_str(&format!("{name}: {value}\r\n"));
+        text = format!("{text}{name}: {value}\r\n");
     }
-    text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+    text = format!("{text}content-length: {}\r\n\r\n{body}", body.len());
     stream.write_all(text.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();

@@ -250,7 +250,7 @@ impl Description {
                 for (name, value) in fields {
                     match known.get(name) {
                         Some(schema) => {
-                            self.unknown_fields(schema, value, &format!("{at}/{name}"), wrong)
+                            self.unknown_fields(schema, value, &format!("{at}/{name}"), wrong);
                         }
                         None if known.is_empty() => {}
                         None => wrong.push(format!("{at} has no field `{name}`")),
@@ -309,7 +309,7 @@ fn matched(template: &str, segments: &[&str]) -> Option<BTreeMap<String, String>
     Some(values)
 }
 
-/// OpenAPI 3.0 has a word of its own for what may be null.
+/// `OpenAPI` 3.0 has a word of its own for what may be null.
 fn as_json_schema(node: &mut Value) {
     match node {
         Value::Array(items) => items.iter_mut().for_each(as_json_schema),

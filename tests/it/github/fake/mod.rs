@@ -357,7 +357,7 @@ impl Server {
         };
         let wrong = strict::wrong_headers(&header);
         if !wrong.is_empty() {
-            return (self.refuse(method, uri, wrong), None);
+            return (self.refuse(method, uri, &wrong), None);
         }
         let mut state = self.state.lock().unwrap();
         if header("authorization") != Some(&format!("Bearer {TOKEN}")) {
@@ -375,7 +375,7 @@ impl Server {
             (true, _) => None,
             (false, Ok(json)) => Some(json),
             (false, Err(error)) => {
-                return (self.refuse(method, uri, vec![error.to_string()]), None);
+                return (self.refuse(method, uri, &[error.to_string()]), None);
             }
         };
         let graphql = if self.prefix.is_empty() {
@@ -388,18 +388,14 @@ impl Server {
         }
         let Some(path) = uri.path().strip_prefix(self.prefix) else {
             return (
-                self.refuse(
-                    method,
-                    uri,
-                    vec!["the path is not below the API's".to_owned()],
-                ),
+                self.refuse(method, uri, &["the path is not below the API's".to_owned()]),
                 None,
             );
         };
         let github = Description::github();
         let call = match github.call(method.as_str(), path) {
             Ok(call) => call,
-            Err(why) => return (self.refuse(method, uri, vec![why]), None),
+            Err(why) => return (self.refuse(method, uri, &[why]), None),
         };
         let query = pairs(uri.query().unwrap_or_default());
         let mut wrong = github.wrong_parameters(&call, &query);
@@ -408,7 +404,7 @@ impl Server {
             wrong.extend(strict::wrong_body(&call, json));
         }
         if !wrong.is_empty() {
-            return (self.refuse(method, uri, wrong), None);
+            return (self.refuse(method, uri, &wrong), None);
         }
         let given = state.call(&call, &query, &json.unwrap_or_default());
         if given.status < 300 {
@@ -436,7 +432,7 @@ impl Server {
         (given, link)
     }
 
-    fn refuse(&self, method: &Method, uri: &Uri, wrong: Vec<String>) -> state::Given {
+    fn refuse(&self, method: &Method, uri: &Uri, wrong: &[String]) -> state::Given {
         let lines = wrong
             .iter()
             .map(|line| format!("{method} {}: {line}", uri.path()));
