@@ -59,7 +59,7 @@ pub(super) struct GateArgs {
     sides: SideArgs,
 
     /// Judge runs that were measured before, as on the day of the newest, and measure nothing: run files,
-    /// or the folder of a session
+    /// or the folder of a session; those of both sides of an `ab` session against each other
     #[arg(
         long,
         value_name = "PATH",
@@ -67,6 +67,11 @@ pub(super) struct GateArgs {
         conflicts_with_all = ["baseline_url", "baseline_sim", "candidate_url", "candidate_sim"]
     )]
     candidate: Vec<PathBuf>,
+
+    /// Those runs come from a job that is not trusted, as that of a pull request from a fork: they are read
+    /// within limits, as data alone, and everything that comes of them says so
+    #[arg(long, requires = "candidate")]
+    untrusted: bool,
 
     #[command(flatten)]
     select: SelectArgs,
@@ -91,7 +96,7 @@ pub(super) async fn run(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     if !args.candidate.is_empty() {
-        return measured::run(&args, context);
+        return measured::run(&args, context).await;
     }
     let mut spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
     let declared = spec.clone();
@@ -135,7 +140,7 @@ async fn measure(
         return interleave(request, sitting, context, interrupt).await;
     }
     footing.tell(context);
-    if let Some(groundless) = Groundless::spec(&footing, &spec, &args.spec) {
+    if let Some(groundless) = Groundless::spec(footing, spec, &args.spec) {
         return groundless.end(context);
     }
     sitting.score(scores::of_target(spec)?);
