@@ -296,6 +296,7 @@ fn main() {
         baseline: &baseline,
         candidate: &candidate,
         reproduce: &[],
+        places: &[],
     };
     let mut times: [Vec<f64>; 6] = Default::default();
     for _ in 0..repeats {

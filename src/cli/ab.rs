@@ -99,8 +99,10 @@ pub(super) async fn run(
     }
     let path = args.spec.unwrap_or_default();
     let mut spec = args.select.apply_gated(load_spec(&path, context)?)?;
+    let declared = spec.clone();
     let footing = args.base.find(&path, &args.archive, &mut spec, context)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
+    sitting.place(&path, &declared);
     sitting.stamp(source_of(&path, context));
     sitting.score(scores::of_both(&spec)?);
     let request = AbRequest {

@@ -83,9 +83,11 @@ pub(super) async fn run(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let mut spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
+    let declared = spec.clone();
     let base = &args.base;
     let mut footing = base.find(&args.spec, &args.archive, &mut spec, context)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
+    sitting.place(&args.spec, &declared);
     sitting.stamp(source_of(&args.spec, context));
     let announced = args.announce.begin(&spec, context).await?;
     let gate = Stored {

@@ -51,6 +51,7 @@ fn ending(baseline: &[Run], candidate: &[Run], spec: &Spec) -> Exit {
         baseline,
         candidate,
         reproduce: &[],
+        places: &[],
     };
     let model = report::build(&judgement, &sides);
     assert!(!report::markdown::report(&model).is_empty());

@@ -2,8 +2,10 @@
 
 mod checks;
 mod comments;
+mod elsewhere;
 mod fake;
 mod faults;
+mod gate;
 mod heads;
 mod job;
 mod refusals;
