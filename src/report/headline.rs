@@ -1,7 +1,7 @@
 //! The first lines: the verdict as a word with its counts, and the worst finding as a sentence.
 
 use crate::unit::scale;
-use crate::verdict::{Design, Headline, Judgement, Reason, UniformShift, Verdict};
+use crate::verdict::{Design, Headline, Judgement, NoRelease, Reason, UniformShift, Verdict};
 
 use super::cells::{Group, group};
 use super::span::Text;
@@ -33,10 +33,14 @@ pub(super) fn headline(judgement: &Judgement, title: &str) -> Text {
             [" was not judged", " were not judged"],
         ));
     }
-    text.then(count_phrase(
+    let text = text.then(count_phrase(
         counts,
         [" was not measured", " were not measured"],
-    ))
+    ));
+    match NoRelease::of(judgement) {
+        Some(_) => text.words("; none could be held against a release, as the gate asks"),
+        None => text,
+    }
 }
 
 /// Whether the candidate stands alone.
