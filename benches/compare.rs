@@ -201,6 +201,7 @@ impl Maker {
                 cost: None,
             },
             source: None,
+            untrusted: false,
             trace_digest: plan.trace_digest(),
             salt: String::new(),
             prompt_calibration: PromptCalibration::ASSUMED,
@@ -295,6 +296,7 @@ fn main() {
         baseline: &baseline,
         candidate: &candidate,
         reproduce: &[],
+        places: &[],
     };
     let mut times: [Vec<f64>; 6] = Default::default();
     for _ in 0..repeats {

@@ -112,7 +112,8 @@ shares AS (
 cells AS (
   SELECT
     spec, environment, session, run, started, stage, class, metric, statistic, 'seconds' AS unit,
-    coalesce(CAST(quantile ->> 'adjusted_s' AS DOUBLE), 'infinity'::DOUBLE) AS value,
+    CASE WHEN CAST(distribution ->> 'failed' AS BIGINT) = 0 THEN CAST(quantile ->> 'value_s' AS DOUBLE)
+      ELSE coalesce(CAST(quantile ->> 'adjusted_s' AS DOUBLE), 'infinity'::DOUBLE) END AS value,
     CAST(quantile ->> 'value_s' AS DOUBLE) AS value_succeeded,
     CAST(distribution ->> 'n' AS BIGINT) + CAST(distribution ->> 'failed' AS BIGINT) AS n,
     definition

@@ -23,6 +23,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::lock::LockArgs;
 use super::origin::source_of;
+use super::publish::announce::AnnounceArgs;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
@@ -80,6 +81,9 @@ pub(super) struct AbArgs {
     #[command(flatten)]
     lock: LockArgs,
 
+    #[command(flatten)]
+    announce: AnnounceArgs,
+
     /// Print the report as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -95,8 +99,10 @@ pub(super) async fn run(
     }
     let path = args.spec.unwrap_or_default();
     let mut spec = args.select.apply_gated(load_spec(&path, context)?)?;
+    let declared = spec.clone();
     let footing = args.base.find(&path, &args.archive, &mut spec, context)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
+    sitting.place(&path, &declared);
     sitting.stamp(source_of(&path, context));
     sitting.score(scores::of_both(&spec)?);
     let request = AbRequest {
@@ -108,7 +114,9 @@ pub(super) async fn run(
         lock: &args.lock,
         json: args.json,
     };
-    interleave(request, &mut sitting, context, interrupt).await
+    let announced = args.announce.begin(&spec, context).await?;
+    let outcome = interleave(request, &mut sitting, context, interrupt).await;
+    announced.conclude(outcome, sitting.folder(), context).await
 }
 
 async fn go_on(
@@ -130,6 +138,7 @@ async fn go_on(
         json: args.json,
     };
     let stations = Stations::find(request.sides, request.spec, &resumed.sitting, context)?;
+    let announced = args.announce.begin(request.spec, context).await?;
     let ended = proceed(
         request,
         stations,
@@ -140,7 +149,9 @@ async fn go_on(
     );
     let ended = ended.await;
     drop(resumed.hold);
-    ended
+    announced
+        .conclude(ended, resumed.sitting.folder(), context)
+        .await
 }
 
 /// What is to be compared.

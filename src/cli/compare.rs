@@ -4,15 +4,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::base::{judged_as, kept_stamp};
+use super::base::{file_of, judged_as, kept_stamp};
 use super::baseline::{kept_archive, kept_baseline, runs_at};
 use super::budget::{stop_of, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
+use super::report::read_reports;
 use super::source::{embedded_spec, load_spec, selected};
 use super::standing::Standing;
 use crate::exit::Exit;
+use crate::report::CellPlace;
 use crate::spec::Spec;
 use crate::summary::{Run, Side};
 
@@ -94,10 +96,28 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
         &judgement,
         &spec,
         args.out.as_deref(),
-        &[],
+        (&[], &places(args, &spec)),
         args.json,
         context,
     )
+}
+
+/// Where the gated cells stand: in the spec that was named, or where the session says.
+fn places(args: &CompareArgs, spec: &Spec) -> Vec<CellPlace> {
+    match (&args.spec, &args.first, &args.second) {
+        (Some(path), _, _) => CellPlace::of(spec, &file_of(path).display().to_string()),
+        (None, Some(session), None) => kept_places(session),
+        _ => Vec::new(),
+    }
+}
+
+/// Where the gated cells stood when the session was reported; empty where it was not.
+pub(super) fn kept_places(session: &Path) -> Vec<CellPlace> {
+    let report = read_reports(&session.join("report.json")).unwrap_or_default();
+    report
+        .into_iter()
+        .next()
+        .map_or_else(Vec::new, |report| report.places)
 }
 
 /// The run whose spec is the judge: the baseline's, but of a gate's session the one that it was

@@ -17,6 +17,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::lock::LockArgs;
 use super::origin::source_of;
+use super::publish::announce::AnnounceArgs;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
@@ -58,7 +59,7 @@ pub(super) struct GateArgs {
     sides: SideArgs,
 
     /// Judge runs that were measured before, as on the day of the newest, and measure nothing: run files,
-    /// or the folder of a session
+    /// or the folder of a session; those of both sides of an `ab` session against each other
     #[arg(
         long,
         value_name = "PATH",
@@ -66,6 +67,11 @@ pub(super) struct GateArgs {
         conflicts_with_all = ["baseline_url", "baseline_sim", "candidate_url", "candidate_sim"]
     )]
     candidate: Vec<PathBuf>,
+
+    /// Those runs come from a job that is not trusted, as that of a pull request from a fork: they are read
+    /// within limits, as data alone, and everything that comes of them says so
+    #[arg(long, requires = "candidate")]
+    untrusted: bool,
 
     #[command(flatten)]
     select: SelectArgs,
@@ -75,6 +81,9 @@ pub(super) struct GateArgs {
 
     #[command(flatten)]
     lock: LockArgs,
+
+    #[command(flatten)]
+    announce: AnnounceArgs,
 
     /// Print the report as JSON on standard output
     #[arg(long)]
@@ -87,42 +96,65 @@ pub(super) async fn run(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     if !args.candidate.is_empty() {
-        return measured::run(&args, context);
+        return measured::run(&args, context).await;
     }
     let mut spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
+    let declared = spec.clone();
     let base = &args.base;
     let mut footing = base.find(&args.spec, &args.archive, &mut spec, context)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
+    sitting.place(&args.spec, &declared);
     sitting.stamp(source_of(&args.spec, context));
-    if args.sides.names_baseline() || spec.baseline.is_some() {
-        sitting.score(scores::of_both(&spec)?);
-        let request = AbRequest {
-            spec: &spec,
-            path: &args.spec,
-            sides: &args.sides,
-            archive: Some(&args.archive),
-            footing: Some(&footing),
-            lock: &args.lock,
-            json: args.json,
-        };
-        return interleave(request, &mut sitting, context, interrupt).await;
-    }
-    footing.tell(context);
-    if let Some(groundless) = Groundless::spec(&footing, &spec, &args.spec) {
-        return groundless.end(context);
-    }
-    sitting.score(scores::of_target(&spec)?);
-    let place = args.sides.place(Side::Candidate, &spec)?;
-    let places = [&place];
-    let locks = args.lock.hold(&spec, &places, false, context, interrupt);
-    let _locks = locks.await?;
-    let mut station = sitting.station(place.clone(), "candidate", context);
-    let stored = Stored {
+    let announced = args.announce.begin(&spec, context).await?;
+    let gate = Stored {
         args: &args,
         spec: &spec,
         footing: &mut footing,
     };
-    let gated = against_stored(stored, &mut sitting, &mut station, context, interrupt).await;
+    let outcome = measure(gate, &mut sitting, context, interrupt).await;
+    announced.conclude(outcome, sitting.folder(), context).await
+}
+
+async fn measure(
+    gate: Stored<'_>,
+    sitting: &mut CliSitting,
+    context: &mut Context,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let Stored {
+        args,
+        spec,
+        footing,
+    } = gate;
+    if args.sides.names_baseline() || spec.baseline.is_some() {
+        sitting.score(scores::of_both(spec)?);
+        let request = AbRequest {
+            spec,
+            path: &args.spec,
+            sides: &args.sides,
+            archive: Some(&args.archive),
+            footing: Some(footing),
+            lock: &args.lock,
+            json: args.json,
+        };
+        return interleave(request, sitting, context, interrupt).await;
+    }
+    footing.tell(context);
+    if let Some(groundless) = Groundless::spec(footing, spec, &args.spec) {
+        return groundless.end(context);
+    }
+    sitting.score(scores::of_target(spec)?);
+    let place = args.sides.place(Side::Candidate, spec)?;
+    let places = [&place];
+    let locks = args.lock.hold(spec, &places, false, context, interrupt);
+    let _locks = locks.await?;
+    let mut station = sitting.station(place.clone(), "candidate", context);
+    let stored = Stored {
+        args,
+        spec,
+        footing,
+    };
+    let gated = against_stored(stored, sitting, &mut station, context, interrupt).await;
     station.down().await;
     gated
 }

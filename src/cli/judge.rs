@@ -11,7 +11,7 @@ use crate::archive::save_text;
 use crate::compare::{Sides, compare};
 use crate::diagnosis::diagnose;
 use crate::exit::Exit;
-use crate::report;
+use crate::report::{self, CellPlace};
 use crate::spec::{Layer, Spec};
 use crate::summary::{Run, Side};
 use crate::verdict::{BaseStamp, Judgement};
@@ -99,7 +99,7 @@ impl Evidence {
         judgement: &Judgement,
         spec: &Spec,
         folder: Option<&Path>,
-        reproduce: &[String],
+        (reproduce, places): (&[String], &[CellPlace]),
         json: bool,
         context: &mut Context,
     ) -> Result<Exit, Failure> {
@@ -108,6 +108,7 @@ impl Evidence {
             baseline: &self.baseline,
             candidate: &self.candidate,
             reproduce,
+            places,
         };
         let model = report::build(judgement, &sides);
         let as_json = report::json::ReportFile::new(judgement, &sides).render();
@@ -140,7 +141,8 @@ impl Evidence {
     ) -> Result<Exit, Failure> {
         let folder = sitting.folder();
         let reproduce = [format!("infergate compare {}", folder.display())];
-        let exit = self.publish(judgement, spec, Some(folder), &reproduce, json, context)?;
+        let told = (&reproduce[..], sitting.places());
+        let exit = self.publish(judgement, spec, Some(folder), told, json, context)?;
         if interrupt.asked() {
             let folder = folder.display();
             let mut text = format!("interrupted; what was measured is in `{folder}`");

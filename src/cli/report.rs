@@ -1,41 +1,51 @@
-//! `infergate report`: a run or a session rendered again.
+//! `infergate report`: a run, a session or report files rendered again.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::base::{judged_as, kept_stamp};
 use super::baseline::{kept_archive, kept_baseline, runs_at};
+use super::compare::kept_places;
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
 use super::run::layers::as_json;
-use super::source::embedded_spec;
+use super::source::{embedded_spec, read_file};
 use super::standing::Standing;
 use crate::archive::save_text;
 use crate::exit::Exit;
 use crate::layers::side_by_side;
-use crate::report;
+use crate::report::json::ReportFile;
+use crate::report::{self, comment, suite};
 use crate::summary::{Run, Side};
 
-/// Render a run or a session again
+/// Render runs, sessions or reports again
 ///
-/// A run file gives the figures of that run; the folder of an `ab` or `gate` session gives
-/// its comparison, that of a `run` of two layers both side by side.
-/// Rendering judges nothing anew for CI: it exits 0 whatever the report says.
+/// A run file gives the figures of that run; the folder of an `ab` or `gate` session, or the
+/// `report.json` that it wrote, gives its comparison; that of a `run` of two layers gives both side
+/// by side. Several sessions or reports give one report: the worst verdict, a line a spec, all
+/// failing cells first. Rendering judges nothing anew for CI: it exits 0 whatever the report says.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   infergate report infergate-out/chat-8b-20261129T191243Z-1f3a > report.md
+  infergate report infergate-out/*/report.json --limit 65000      one comment of many specs
   infergate report infergate-out/chat-8b-20261129T191243Z-1f3a --html report.html
   infergate report runs/20261129T191243Z-ab12cd34ef56-1f3a.json --format text")]
 pub(super) struct ReportArgs {
-    /// A run file, or the folder of a session
-    path: PathBuf,
+    /// A run file, the folder of a session, or a `report.json`; several of the latter two
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
 
     /// What to print
     #[arg(long, value_enum, default_value = "markdown")]
     format: Format,
+
+    /// Most UTF-16 code units of a comparison as Markdown: whole sections are left out to keep it,
+    /// never a failing row while any other text is left
+    #[arg(long, value_name = "N", conflicts_with = "html")]
+    limit: Option<usize>,
 
     /// Write a page into this file instead: whole in itself, with plots and tables
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
@@ -53,30 +63,15 @@ enum Format {
 }
 
 pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Failure> {
-    let runs = runs_at(&args.path)?;
-    let kept = kept_baseline(&args.path)?;
-    let text = if !kept.is_empty() {
-        comparison(kept, runs, args, context)?
-    } else if runs.iter().any(|run| run.side == Some(Side::Candidate)) {
-        let (candidate, baseline) = runs
-            .into_iter()
-            .partition(|run| run.side == Some(Side::Candidate));
-        comparison(baseline, candidate, args, context)?
-    } else if args.html.is_some() {
-        report::html::run(&runs)
-    } else if let Some(layers) = side_by_side(&runs) {
-        let model = report::layers::build(&layers);
-        match args.format {
-            Format::Markdown => report::layers::markdown(&model),
-            Format::Text => context.paint(&report::layers::text(&model)),
-            Format::Json => as_json(&layers)?,
+    let text = match args.paths.as_slice() {
+        [path] if !is_report(path) => of_runs(path, args, context)?,
+        paths => {
+            let mut reports = Vec::new();
+            for path in paths {
+                reports.extend(reports_at(path, context)?);
+            }
+            of_reports(&reports, args, context)?
         }
-    } else {
-        let mut text = String::new();
-        for run in &runs {
-            text.push_str(&single(run, args.format, context)?);
-        }
-        text
     };
     match &args.html {
         Some(path) => {
@@ -88,40 +83,148 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Fail
     Ok(Exit::Pass)
 }
 
-fn comparison(
-    baseline: Vec<Run>,
-    candidate: Vec<Run>,
+/// Whether a path is a file that says it is a report.
+fn is_report(path: &Path) -> bool {
+    path.is_file() && read_file(path).is_ok_and(|text| suite::is_one(&text))
+}
+
+/// The reports in a file, of one spec or of several.
+pub(super) fn read_reports(path: &Path) -> Result<Vec<ReportFile>, Failure> {
+    let wrong = |why: String| Failure::usage(format!("`{}` {why}", path.display()));
+    let text = read_file(path).map_err(|why| wrong(format!("cannot be read: {why}")))?;
+    suite::read(&text).map_err(|error| wrong(error.to_string()))
+}
+
+/// The report of a session, judged again from its runs; or those in a file.
+fn reports_at(path: &Path, context: &Context) -> Result<Vec<ReportFile>, Failure> {
+    if path.is_file() {
+        return read_reports(path);
+    }
+    let runs = runs_at(path)?;
+    match both_sides(path, runs)? {
+        Ok((baseline, candidate)) => {
+            let compared = Compared::of(path, baseline, candidate, context)?;
+            Ok(vec![compared.file(path)])
+        }
+        Err(_) => Err(Failure::usage(format!(
+            "`{}` is no session of `ab` or `gate`; of several paths each is one, or a `report.json`",
+            path.display()
+        ))),
+    }
+}
+
+fn of_reports(
+    reports: &[ReportFile],
     args: &ReportArgs,
     context: &Context,
 ) -> Result<String, Failure> {
-    let Some(first) = candidate.first().or(baseline.first()) else {
-        return Err(Failure::usage("there is no run to report"));
-    };
-    let mut spec = embedded_spec(&first.spec, context)?;
-    judged_as(&args.path, first, &mut spec, context)?;
-    let evidence = Evidence {
-        baseline,
-        candidate,
-        archive: kept_archive(&args.path)?,
-        base: kept_stamp(&args.path)?,
-        standing: Standing::read(&args.path)?,
-    };
-    let judgement = evidence.judge(&spec);
-    let sides = report::Sides {
-        title: spec.name.as_str(),
-        baseline: &evidence.baseline,
-        candidate: &evidence.candidate,
-        reproduce: &[format!("infergate compare {}", args.path.display())],
+    if args.html.is_some() {
+        return match reports {
+            [report] => Ok(report::html::of_file(report)),
+            _ => Err(Failure::usage(
+                "a page is of one comparison; give `--html` one session or `report.json`",
+            )),
+        };
+    }
+    Ok(match args.format {
+        Format::Markdown => comment(reports, args.limit.unwrap_or(usize::MAX)).text,
+        Format::Text => match reports {
+            [report] => context.paint(&report::text::report(&report.model())),
+            reports => context.paint(&report::text::suite(&suite::build(reports))),
+        },
+        Format::Json => match reports {
+            [report] => report.render(),
+            reports => suite::SuiteFile::new(reports).render(),
+        },
+    })
+}
+
+/// A run, a session or two layers, from their runs.
+fn of_runs(path: &Path, args: &ReportArgs, context: &Context) -> Result<String, Failure> {
+    let runs = match both_sides(path, runs_at(path)?)? {
+        Ok((baseline, candidate)) => {
+            let compared = Compared::of(path, baseline, candidate, context)?;
+            return of_reports(&[compared.file(path)], args, context);
+        }
+        Err(runs) => runs,
     };
     if args.html.is_some() {
-        return Ok(report::html::comparison(&judgement, &sides));
+        return Ok(report::html::run(&runs));
     }
-    let model = report::build(&judgement, &sides);
-    Ok(match args.format {
-        Format::Markdown => report::markdown::report(&model),
-        Format::Text => context.paint(&report::text::report(&model)),
-        Format::Json => report::json::ReportFile::new(&judgement, &sides).render(),
-    })
+    if let Some(layers) = side_by_side(&runs) {
+        let model = report::layers::build(&layers);
+        return Ok(match args.format {
+            Format::Markdown => report::layers::markdown(&model),
+            Format::Text => context.paint(&report::layers::text(&model)),
+            Format::Json => as_json(&layers)?,
+        });
+    }
+    let each = runs.iter().map(|run| single(run, args.format, context));
+    each.collect()
+}
+
+/// Runs of a baseline and of a candidate.
+type BothSides = (Vec<Run>, Vec<Run>);
+
+/// Both sides of a session of `ab` or `gate`; the runs themselves where they are none.
+fn both_sides(path: &Path, runs: Vec<Run>) -> Result<Result<BothSides, Vec<Run>>, Failure> {
+    let kept = kept_baseline(path)?;
+    if !kept.is_empty() {
+        return Ok(Ok((kept, runs)));
+    }
+    if !runs.iter().any(|run| run.side == Some(Side::Candidate)) {
+        return Ok(Err(runs));
+    }
+    let (candidate, baseline) = runs
+        .into_iter()
+        .partition(|run| run.side == Some(Side::Candidate));
+    Ok(Ok((baseline, candidate)))
+}
+
+/// A session that is judged again.
+struct Compared {
+    title: String,
+    evidence: Evidence,
+    judgement: crate::verdict::Judgement,
+}
+
+impl Compared {
+    fn of(
+        path: &Path,
+        baseline: Vec<Run>,
+        candidate: Vec<Run>,
+        context: &Context,
+    ) -> Result<Self, Failure> {
+        let Some(first) = candidate.first().or(baseline.first()) else {
+            return Err(Failure::usage("there is no run to report"));
+        };
+        let mut spec = embedded_spec(&first.spec, context)?;
+        judged_as(path, first, &mut spec, context)?;
+        let evidence = Evidence {
+            baseline,
+            candidate,
+            archive: kept_archive(path)?,
+            base: kept_stamp(path)?,
+            standing: Standing::read(path)?,
+        };
+        let judgement = evidence.judge(&spec);
+        Ok(Self {
+            title: spec.name.as_str().to_owned(),
+            evidence,
+            judgement,
+        })
+    }
+
+    fn file(&self, path: &Path) -> ReportFile {
+        let sides = report::Sides {
+            title: &self.title,
+            baseline: &self.evidence.baseline,
+            candidate: &self.evidence.candidate,
+            reproduce: &[format!("infergate compare {}", path.display())],
+            places: &kept_places(path),
+        };
+        ReportFile::new(&self.judgement, &sides)
+    }
 }
 
 fn single(run: &Run, format: Format, context: &Context) -> Result<String, Failure> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
+use super::base::file_of;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
@@ -17,6 +18,7 @@ use crate::load::{Live, LoadEvent};
 use crate::plan::{Plan, PromptCalibration, StagePlan};
 use crate::probe::Asking;
 use crate::provenance::Pins;
+use crate::report::CellPlace;
 use crate::session::{
     Launchpad, Measured, Place, RunName, RunningTarget, Scores, Sitting, Station,
 };
@@ -40,6 +42,7 @@ pub(super) struct CliSitting {
     spec_text: String,
     access: Access,
     can_go_on: bool,
+    places: Vec<CellPlace>,
 }
 
 /// Where a session keeps the runs that its noise was learnt from.
@@ -85,6 +88,7 @@ pub(super) fn open_sitting_in(
         spec_text: spec.text.clone(),
         access,
         can_go_on: false,
+        places: Vec::new(),
     })
 }
 
@@ -97,6 +101,16 @@ impl CliSitting {
     /// Gives its runs this state of the spec's repository.
     pub(super) fn stamp(&mut self, source: Option<SourceStamp>) {
         self.sitting.stamp(source);
+    }
+
+    /// Notes where the gated cells of the spec stand in the file that it was read from.
+    pub(super) fn place(&mut self, path: &Path, spec: &Spec) {
+        self.places = CellPlace::of(spec, &file_of(path).display().to_string());
+    }
+
+    /// Where the gated cells stand; empty where nobody knows.
+    pub(super) fn places(&self) -> &[CellPlace] {
+        &self.places
     }
 
     /// The session's folder.

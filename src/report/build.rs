@@ -1,13 +1,15 @@
 //! Judgement and runs → the view model of a comparison: orders, words and rounds; decides nothing.
 
-use crate::summary::{Run, RunEnd, Side};
+use crate::summary::{Run, Side};
 use crate::unit::scale;
 use crate::verdict::{Design, Finding, Judgement, PinDifference, Verdict};
 
-use super::cells::{self, Group, group};
-use super::model::{AdviceRow, Environment, PinRow, ReportModel, SharedPin, Tone};
+use super::cells::{self, Group, Judged, group};
+use super::facts::Facts;
+use super::model::{AdviceRow, CellTable, Environment, PinRow, ReportModel, SharedPin, Tone};
+use super::place::CellPlace;
 use super::span::Text;
-use super::{conditions, engines, headline, method, outcomes, setup, why, words};
+use super::{headline, method, outcomes, setup, why, words};
 
 /// The runs behind a judgement, and what only the caller knows.
 #[derive(Debug, Clone, Copy)]
@@ -20,11 +22,25 @@ pub struct Sides<'a> {
     pub candidate: &'a [Run],
     /// Commands that make the report again.
     pub reproduce: &'a [String],
+    /// Where the gated cells stand in the spec; empty where nobody knows.
+    pub places: &'a [CellPlace],
 }
 
 /// The view model of a comparison. The same inputs give the same model.
 pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
-    let rows = |wanted: fn(&Finding) -> bool| cells::table(judgement, wanted);
+    build_of(judgement, sides.title, &Facts::of(sides), usize::MAX)
+}
+
+/// The same of what a report file keeps of the runs, with so many urgent rows at most.
+pub(super) fn build_of(
+    judgement: &Judgement,
+    title: &str,
+    facts: &Facts,
+    most: usize,
+) -> ReportModel {
+    let rows = |wanted| cells::table(cells::judged(judgement, wanted), usize::MAX);
+    let [broken, unmeasured, undecided] =
+        urgent(URGENT.map(|of| cells::judged(judgement, of)), most);
     let observed_broken = judgement
         .findings
         .iter()
@@ -32,16 +48,16 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
         .count();
     let moved = outcomes::moved(judgement);
     ReportModel {
-        headline: headline::headline(judgement, sides.title),
+        headline: headline::headline(judgement, title),
         tone: match judgement.verdict {
             Verdict::Pass => Tone::Good,
             Verdict::Regression => Tone::Bad,
             Verdict::Undecided | Verdict::Invalid => Tone::Unsure,
         },
-        lead: headline::lead(judgement),
-        environment: environment(judgement, sides),
-        broken: rows(|f| f.gated && group(f.state) == Group::Broken),
-        unmeasured: rows(|f| f.gated && group(f.state) == Group::Unmeasured),
+        lead: lead(judgement, facts),
+        environment: environment(judgement, facts),
+        broken,
+        unmeasured,
         unmeasured_title: if headline::no_baseline(judgement) {
             Text::of("Not judged, for there is no baseline")
         } else if judgement.pins.iter().any(|pin| pin.blocks) {
@@ -49,7 +65,7 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
         } else {
             Text::of("Not measured")
         },
-        undecided: rows(|f| f.gated && group(f.state) == Group::Undecided),
+        undecided,
         within: rows(|f| f.gated && group(f.state) == Group::Within),
         observed: rows(|f| !f.gated),
         observed_broken: (observed_broken > 0).then(|| {
@@ -60,9 +76,9 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
             })
         }),
         why: why::rows(&judgement.diagnoses),
-        goodput: outcomes::clauses(sides, |stage| moved.contains(stage)),
-        clauses: outcomes::clauses(sides, |stage| !moved.contains(stage)),
-        outcomes: outcomes::rows(sides),
+        goodput: outcomes::clauses(&facts.counts, |stage| moved.contains(stage)),
+        clauses: outcomes::clauses(&facts.counts, |stage| !moved.contains(stage)),
+        outcomes: outcomes::rows(&facts.counts),
         advice: judgement
             .advice
             .iter()
@@ -75,29 +91,70 @@ pub fn build(judgement: &Judgement, sides: &Sides<'_>) -> ReportModel {
             })
             .collect(),
         pins: judgement.pins.iter().map(pin_row).collect(),
-        shared_pins: sides.candidate.first().map_or_else(Vec::new, |run| {
-            let differs = |path| judgement.pins.iter().any(|pin| pin.pin == path);
-            run.pins
-                .iter()
-                .filter(|(path, _)| !differs(**path))
-                .map(|(path, pin)| SharedPin {
-                    pin: Text::value(path.as_str()),
-                    value: setup::pin_value(pin),
-                })
-                .collect()
-        }),
-        engines: engines::rows(sides.baseline, sides.candidate),
-        caveats: caveats(judgement, sides),
-        method: method::lines(judgement, sides),
-        reproduce: sides
+        shared_pins: facts
+            .pins
+            .candidate
+            .iter()
+            .filter(|(path, _)| !judgement.pins.iter().any(|pin| pin.pin == **path))
+            .map(|(path, pin)| SharedPin {
+                pin: Text::value(path.as_str()),
+                value: setup::pin_value(pin),
+            })
+            .collect(),
+        engines: facts.engines.clone(),
+        caveats: judgement
+            .caveats
+            .iter()
+            .map(|caveat| Text::default().prose(caveat))
+            .chain(facts.caveats.iter().cloned())
+            .collect(),
+        method: method::of_judgement(judgement)
+            .into_iter()
+            .chain(facts.method.iter().cloned())
+            .collect(),
+        reproduce: facts
             .reproduce
             .iter()
             .map(|command| Text::default().command(command))
             .collect(),
+        left_out: None,
     }
 }
 
-fn environment(judgement: &Judgement, sides: &Sides<'_>) -> Environment {
+/// What matters most after the headline; that figures can't be trusted comes before all.
+fn lead(judgement: &Judgement, facts: &Facts) -> Vec<Text> {
+    let ours = match facts.untrusted[..] {
+        [] => None,
+        [Side::Candidate] => Some("the baseline, the limits and this verdict are"),
+        [_, ..] => Some("the limits and this verdict are"),
+    };
+    let untrusted = ours.map(|ours| {
+        Text::of("Figures come from a job that is not trusted, whose code could have written any; ")
+            .words(ours)
+            .words(" of this repository")
+    });
+    let lead = headline::lead(judgement);
+    untrusted.into_iter().chain(lead).collect()
+}
+
+/// Gated cells that someone has to look at, the worst first.
+pub(super) const URGENT: [fn(&Finding) -> bool; 3] = [
+    |f| f.gated && group(f.state) == Group::Broken,
+    |f| f.gated && group(f.state) == Group::Unmeasured,
+    |f| f.gated && group(f.state) == Group::Undecided,
+];
+
+/// Those as tables that share so many rows, the worst first.
+pub(super) fn urgent(judged: [Vec<Judged>; 3], most: usize) -> [CellTable; 3] {
+    let mut left = most;
+    judged.map(|judged| {
+        let shown = judged.len().min(left);
+        left -= shown;
+        cells::table(judged, shown)
+    })
+}
+
+fn environment(judgement: &Judgement, facts: &Facts) -> Environment {
     let line = |pin: &PinDifference| {
         Text::value(pin.pin.as_str())
             .words(" ")
@@ -129,10 +186,7 @@ fn environment(judgement: &Judgement, sides: &Sides<'_>) -> Environment {
         under_test.push(Text::of("Under test: ").then(only));
     }
     Environment {
-        setup: sides
-            .candidate
-            .first()
-            .map_or_else(Text::default, |run| setup::line(&run.pins)),
+        setup: setup::line(&facts.pins.candidate),
         design: words::design(&judgement.design),
         under_test,
         blocking: judgement
@@ -171,66 +225,4 @@ fn pin_row(pin: &PinDifference) -> PinRow {
             "caveat"
         }),
     }
-}
-
-fn caveats(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
-    let mut out: Vec<Text> = judgement
-        .caveats
-        .iter()
-        .map(|caveat| Text::default().prose(caveat))
-        .collect();
-    for (side, runs) in [
-        (Side::Baseline, sides.baseline),
-        (Side::Candidate, sides.candidate),
-    ] {
-        for (stage, state, over, of) in conditions::saturated(runs) {
-            out.push(
-                Text::value(stage)
-                    .words(" of ")
-                    .words(setup::side(side))
-                    .words(" is ")
-                    .words(state.label())
-                    .words(" in ")
-                    .figure(scale::count(over as u64))
-                    .words(" of ")
-                    .figure(scale::count(of as u64))
-                    .words(" runs: latencies there depend on the length of the stage"),
-            );
-        }
-        for (number, run) in runs.iter().enumerate() {
-            if let RunEnd::TargetLost { error } = &run.end {
-                out.push(
-                    Text::of(setup::side(side))
-                        .words(" run ")
-                        .figure((number + 1).to_string())
-                        .words(" lost its target: ")
-                        .quoted(error),
-                );
-            }
-            for stage in &run.stages {
-                let told = stage.engine.iter().flat_map(engines::caveats);
-                out.extend(told.map(|caveat| {
-                    Text::value(&stage.name)
-                        .words(" of ")
-                        .words(setup::side(side))
-                        .words(" run ")
-                        .figure((number + 1).to_string())
-                        .words(": ")
-                        .then(caveat)
-                }));
-                for reason in &stage.invalid {
-                    out.push(
-                        Text::value(&stage.name)
-                            .words(" of ")
-                            .words(setup::side(side))
-                            .words(" run ")
-                            .figure((number + 1).to_string())
-                            .words(" is invalid: ")
-                            .then(words::invalid(reason)),
-                    );
-                }
-            }
-        }
-    }
-    out
 }

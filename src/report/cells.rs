@@ -30,29 +30,74 @@ pub(super) const fn group(state: CellState) -> Group {
     }
 }
 
-/// The wanted findings in their order; cells with one reason share a line.
-pub(super) fn table(judgement: &Judgement, wanted: fn(&Finding) -> bool) -> CellTable {
-    let findings = || judgement.findings.iter().filter(|finding| wanted(finding));
-    let mut reasons: Vec<CellReason> = Vec::new();
-    for finding in findings() {
-        let Some(why) = words::why(finding) else {
-            continue;
-        };
-        let cell = named(finding);
-        match reasons.iter_mut().find(|reason| reason.why == why) {
-            Some(reason) => {
-                let cells = std::mem::take(&mut reason.cells);
-                reason.cells = cells.words(", ").then(cell);
-            }
-            None => reasons.push(CellReason { cells: cell, why }),
+/// A row, and why its state is what it is where the numbers do not say.
+pub(super) struct Judged {
+    pub(super) state: CellState,
+    pub(super) row: CellRow,
+    why: Option<Text>,
+}
+
+/// The wanted findings in their order.
+pub(super) fn judged(judgement: &Judgement, wanted: fn(&Finding) -> bool) -> Vec<Judged> {
+    let findings = judgement.findings.iter().filter(|f| wanted(f));
+    let judged = findings.map(|finding| Judged {
+        state: finding.state,
+        row: row(finding, &judgement.design),
+        why: words::why(finding),
+    });
+    judged.collect()
+}
+
+/// The first rows as a table; cells with one reason share a line.
+pub(super) fn table(mut judged: Vec<Judged>, most: usize) -> CellTable {
+    let more = judged.len().saturating_sub(most);
+    judged.truncate(most);
+    let mut reasons: Vec<(Text, Vec<Text>)> = Vec::new();
+    for Judged { row, why, .. } in &judged {
+        let Some(why) = why else { continue };
+        let cell = row.cell.clone();
+        match reasons.iter_mut().find(|(reason, _)| reason == why) {
+            Some((_, cells)) => cells.push(cell),
+            None => reasons.push((why.clone(), vec![cell])),
         }
     }
-    let rows: Vec<CellRow> = findings().map(|f| row(f, &judgement.design)).collect();
+    let rows: Vec<CellRow> = judged.into_iter().map(|judged| judged.row).collect();
+    let all = rows.len();
+    let reason = |(why, cells): (Text, Vec<Text>)| CellReason {
+        cells: if cells.len() == all && all > 1 {
+            Text::of("All of them")
+        } else {
+            listed(cells)
+        },
+        why,
+    };
     CellTable {
         resolvable: rows.iter().any(|row| row.resolvable.is_some()),
         rows,
-        reasons,
+        reasons: reasons.into_iter().map(reason).collect(),
+        more: (more > 0).then(|| {
+            Text::of("… and ")
+                .figure(scale::count(more as u64))
+                .words(" more, which do not fit here")
+        }),
     }
+}
+
+/// Names of a list that are said at most.
+const NAMED: usize = 8;
+
+/// Names, separated by commas; the first of them and how many more where there are many.
+pub(super) fn listed(mut names: Vec<Text>) -> Text {
+    let more = names.len().saturating_sub(NAMED);
+    // Counting one costs as much as naming it.
+    if more < 2 {
+        return Text::join(names, ", ");
+    }
+    names.truncate(NAMED);
+    Text::join(names, ", ")
+        .words(" and ")
+        .figure(scale::count(more as u64))
+        .words(" more")
 }
 
 /// `steady/ttft.p95`, and of a pinned release `steady/ttft.p95 since v1.2`.

@@ -17,6 +17,8 @@ use super::escape;
 pub(super) enum Template {
     /// A comparison, as Markdown.
     Report,
+    /// Several comparisons, as Markdown.
+    Suite,
     /// One run, as Markdown.
     Run,
     /// Two layers, as Markdown.
@@ -28,8 +30,13 @@ pub(super) enum Template {
 }
 
 /// All embedded files; includes are found by these names.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 12] = [
     ("report.md.j2", include_str!("../../templates/report.md.j2")),
+    ("suite.md.j2", include_str!("../../templates/suite.md.j2")),
+    (
+        "_report.md.j2",
+        include_str!("../../templates/_report.md.j2"),
+    ),
     ("run.md.j2", include_str!("../../templates/run.md.j2")),
     ("layers.md.j2", include_str!("../../templates/layers.md.j2")),
     (
@@ -70,6 +77,7 @@ impl Template {
     const fn name(self) -> &'static str {
         match self {
             Self::Report => "report.md.j2",
+            Self::Suite => "suite.md.j2",
             Self::Run => "run.md.j2",
             Self::Layers => "layers.md.j2",
             Self::Sections => "sections.html.j2",
@@ -96,12 +104,22 @@ fn environment() -> Result<Environment<'static>, Error> {
     environment.set_syntax(syntax.trim_blocks(true).lstrip_blocks(true).build()?);
     // Nothing in a template may declare a string harmless.
     environment.remove_filter("safe");
+    environment.add_filter("summary", summary);
     environment.set_auto_escape_callback(auto_escape);
     environment.set_formatter(print);
     for (name, text) in FILES {
         environment.add_template(name, text)?;
     }
     Ok(environment)
+}
+
+/// A text in the `<summary>` of a Markdown page, where Markdown is not read.
+fn summary(text: &Value) -> Result<Value, Error> {
+    let spans: Result<String, Error> = text
+        .try_iter()?
+        .map(|span| Place::Summary.span(&span))
+        .collect();
+    Ok(Value::from_safe_string(spans?))
 }
 
 /// By the extension in front of `.j2`.
@@ -161,6 +179,7 @@ fn drawing(value: &Value) -> Option<String> {
 enum Place {
     Markdown,
     Html,
+    Summary,
 }
 
 impl Place {
@@ -168,6 +187,7 @@ impl Place {
     fn bare(self, text: &str) -> String {
         match self {
             Self::Markdown => escape::markdown_code(&escape::cut(text, CUT)),
+            Self::Summary => escape::summary_code(&escape::cut(text, CUT)),
             Self::Html => escape::html(&escape::cut(text, LONG)),
         }
     }
@@ -181,19 +201,21 @@ impl Place {
         if span.kind() == ValueKind::Map && span.len() == Some(1) {
             if let Some(text) = part("words") {
                 return Ok(match self {
-                    Self::Markdown => text,
+                    Self::Markdown | Self::Summary => text,
                     Self::Html => escape::html(&text),
                 });
             }
             if let Some(text) = part("quoted") {
                 return Ok(match self {
                     Self::Markdown => escape::markdown_code(&text),
+                    Self::Summary => escape::summary_code(&text),
                     Self::Html => escape::html_code(&text),
                 });
             }
             if let Some(text) = part("prose") {
                 return Ok(match self {
                     Self::Markdown => escape::markdown_prose(&text),
+                    Self::Summary => escape::summary_code(&text),
                     Self::Html => escape::html_prose(&text),
                 });
             }

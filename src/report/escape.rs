@@ -14,7 +14,12 @@ pub(super) fn markdown_code(text: &str) -> String {
     if is_identifier(text) {
         return format!("`{text}`");
     }
-    let mut out = String::from("<code>");
+    summary_code(text)
+}
+
+/// Every ASCII character other than letters, digits and spaces as a numeric entity.
+fn entities(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
     for c in visible(text) {
         match c {
             c if c.is_ascii_alphanumeric() || c == ' ' => out.push(c),
@@ -24,8 +29,12 @@ pub(super) fn markdown_code(text: &str) -> String {
             c => out.push(c),
         }
     }
-    out.push_str("</code>");
     out
+}
+
+/// A value in code where Markdown is not read, as in a `<summary>`.
+pub(super) fn summary_code(text: &str) -> String {
+    format!("<code>{}</code>", entities(text))
 }
 
 /// A sentence: plain words stay, what stands between backticks and every word that GitHub or
@@ -138,9 +147,15 @@ pub(super) fn html_prose(text: &str) -> String {
     .collect()
 }
 
-/// For terminals and plain files: one line, nothing that moves the cursor or reorders text.
+/// For terminals, logs and plain files: one line, nothing that moves the cursor, reorders text or is a
+/// command to the runner of a job that prints it.
 pub(super) fn plain(text: &str) -> String {
-    visible(text).collect()
+    let text: String = visible(text).collect();
+    let text = text.replace("##[", "## [");
+    match text.trim_start().strip_prefix("::") {
+        Some(rest) => format!(": :{rest}"),
+        None => text,
+    }
 }
 
 /// The first `max` characters, with `…` where something was cut.
@@ -195,6 +210,50 @@ pub(super) fn is_figure(text: &str) -> bool {
             )
     };
     text.chars().all(harmless) && !text.split(' ').any(is_linked)
+}
+
+/// Whether a text that claims to be ours may stand as it is: words and marks that mean nothing to
+/// Markdown, to GitHub or to a terminal, wherever on a line they come to stand.
+pub(super) fn is_harmless(text: &str) -> bool {
+    const MARKS: &str = " .,;:?()[]+−-%/'\"=∞µ×≈–…°→≤≥±·²√";
+    const TOGETHER: [&str; 6] = ["](", "]:", "--", "::", "==", "[ ]"];
+    let known = |c: char| c.is_alphanumeric() || MARKS.contains(c) || is_cjk_mark(c);
+    let marks = text.chars().all(known);
+    // `:name:` is a picture.
+    let mut behind_colons = text.split(':').skip(1);
+    let picture = behind_colons.any(|rest| rest.starts_with(|c: char| c.is_ascii_alphanumeric()));
+    marks
+        && !picture
+        && !starts_list(text)
+        && !TOGETHER.iter().any(|marks| text.contains(marks))
+        && !text.split(' ').any(is_linked)
+}
+
+/// `- `, `12. ` and the like, which make a list or a heading at the start of a line.
+fn starts_list(text: &str) -> bool {
+    let start = text.trim_start();
+    let mark = start.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = mark.len() < start.len();
+    let is_mark = |c: char| {
+        if numbered {
+            ".)".contains(c)
+        } else {
+            "-+=".contains(c)
+        }
+    };
+    let mut rest = mark.chars();
+    rest.next().is_some_and(is_mark)
+        && rest
+            .next()
+            .is_none_or(|c| c == ' ' || !numbered && c == '=')
+}
+
+/// Punctuation of Chinese sentences.
+const fn is_cjk_mark(c: char) -> bool {
+    matches!(
+        c,
+        '，' | '。' | '：' | '；' | '、' | '（' | '）' | '《' | '》' | '“' | '”'
+    )
 }
 
 #[cfg(test)]

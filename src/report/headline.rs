@@ -1,22 +1,20 @@
 //! The first lines: the verdict as a word with its counts, and the worst finding as a sentence.
 
+use crate::exit::Exit;
 use crate::unit::scale;
 use crate::verdict::{Design, Headline, Judgement, NoRelease, Reason, UniformShift, Verdict};
 
-use super::cells::{Group, group};
+use super::cells::{Group, group, listed};
 use super::span::Text;
 use super::{past, words};
 
 /// The first line: verdict, name, counts.
 pub(super) fn headline(judgement: &Judgement, title: &str) -> Text {
     let counts = judgement.headline;
-    let verdict = match judgement.verdict {
-        Verdict::Pass => "Pass",
-        Verdict::Regression => "Regression",
-        Verdict::Undecided => "Undecided",
-        Verdict::Invalid => "Invalid",
-    };
-    let text = Text::of(verdict).words(" in ").quoted(title).words(": ");
+    let text = Text::of(verdict(judgement.verdict))
+        .words(" in ")
+        .quoted(title)
+        .words(": ");
     if judgement.design == Design::SameRun {
         return text.words("both sides are the same run, so nothing was judged");
     }
@@ -43,13 +41,23 @@ pub(super) fn headline(judgement: &Judgement, title: &str) -> Text {
     }
 }
 
+/// A verdict as a word.
+pub(super) const fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "Pass",
+        Verdict::Regression => "Regression",
+        Verdict::Undecided => "Undecided",
+        Verdict::Invalid => "Invalid",
+    }
+}
+
 /// Whether the candidate stands alone.
 pub(super) fn no_baseline(judgement: &Judgement) -> bool {
     matches!(judgement.design, Design::Unpaired { baseline: 0, .. })
 }
 
 /// `2 of 7 gated cells are beyond their limits, 1 is undecided, 4 are within`.
-fn count_phrase(counts: Headline, unmeasured_words: [&'static str; 2]) -> Text {
+pub(super) fn count_phrase(counts: Headline, unmeasured_words: [&'static str; 2]) -> Text {
     let Headline {
         gated,
         regressed,
@@ -152,6 +160,17 @@ fn accepts(judgement: &Judgement) -> Vec<Text> {
     said.collect()
 }
 
+/// What a policy made of the verdict.
+pub(super) fn policy(exit: Exit, policy: Option<&str>) -> Option<Text> {
+    let policy = policy?;
+    Some(
+        Text::of("Exit ")
+            .figure(exit.code().to_string())
+            .words(" by the spec's policy: ")
+            .prose(policy),
+    )
+}
+
 /// The sentences below the headline: the worst finding, what a policy made of it, what was not
 /// counted.
 pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
@@ -190,14 +209,7 @@ pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
     if let Some(shift) = judgement.shift {
         lead.push(uniform(shift, &judgement.design));
     }
-    if let Some(policy) = &judgement.policy {
-        lead.push(
-            Text::of("Exit ")
-                .figure(judgement.exit.code().to_string())
-                .words(" by the spec's policy: ")
-                .prose(policy),
-        );
-    }
+    lead.extend(policy(judgement.exit, judgement.policy.as_deref()));
     lead.extend(accepts(judgement));
     let demoted: Vec<Text> = judgement
         .findings
@@ -213,10 +225,7 @@ pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
         .map(|f| Text::value(&f.cell.to_string()))
         .collect();
     if !demoted.is_empty() {
-        lead.push(
-            Text::of("Not counted, for want of samples or history: ")
-                .then(Text::join(demoted, ", ")),
-        );
+        lead.push(Text::of("Not counted, for want of samples or history: ").then(listed(demoted)));
     }
     lead
 }

@@ -12,7 +12,10 @@ use crate::verdict::{
     UniformShift, Verdict,
 };
 
-use super::build::Sides;
+use super::build::{Sides, build_of};
+use super::facts::Facts;
+use super::model::ReportModel;
+use super::place::CellPlace;
 
 /// Format tag of a report file: name and major version.
 pub const REPORT_FORMAT: &str = "infergate.report/1";
@@ -72,6 +75,12 @@ pub struct ReportFile {
     pub advice: Vec<Advice>,
     /// Whether more repeats are worth taking.
     pub next: NextLook,
+    /// Where the gated cells stand in the spec; empty where nobody knows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<CellPlace>,
+    /// What a report shows of the runs; empty in files of versions before 0.2.
+    #[serde(default)]
+    pub facts: Facts,
 }
 
 /// The spec that was judged.
@@ -128,7 +137,25 @@ impl ReportFile {
             spent: Spent::of(sides.baseline.iter().chain(sides.candidate)),
             advice: judgement.advice.clone(),
             next: judgement.next,
+            places: sides.places.to_vec(),
+            facts: Facts::of(sides),
         }
+    }
+
+    /// The view model: the same as of the runs themselves.
+    pub fn model(&self) -> ReportModel {
+        self.model_of(usize::MAX)
+    }
+
+    /// The same with so many rows of cells beyond their limits, not measured or undecided at most.
+    pub(super) fn model_of(&self, most: usize) -> ReportModel {
+        let judgement = self.clone().judgement();
+        build_of(&judgement, &self.spec.name, &self.facts, most)
+    }
+
+    /// Where a finding's limit is written; `None` where nobody knows.
+    pub fn place(&self, finding: &Finding) -> Option<&CellPlace> {
+        self.places.iter().find(|place| place.is_of(finding))
     }
 
     /// The judgement in it, to render again.
@@ -160,7 +187,7 @@ impl ReportFile {
         format!("{json}\n")
     }
 
-    /// Reads a report file.
+    /// Reads a report file, of this format whatever its age.
     pub fn parse(text: &str) -> Result<Self, ReportFileError> {
         #[derive(Deserialize)]
         struct Tag {

@@ -12,8 +12,8 @@ use super::build::Sides;
 use super::span::Text;
 use super::{network, source, spent, words};
 
-/// One line each.
-pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
+/// Of the judgement, one line each.
+pub(super) fn of_judgement(judgement: &Judgement) -> Vec<Text> {
     let mut out = vec![
         Text::of("Runs: ").then(words::design(&judgement.design)),
         tested(judgement),
@@ -33,6 +33,14 @@ pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
         // A cell under two limits has the same answers twice.
         .filter(|finding| told.insert(&finding.cell));
     out.extend(once.filter_map(alike));
+    let said = judgement.base.iter().flat_map(BaseStamp::says);
+    out.extend(said.map(|line| Text::of("Base: ").prose(&line)));
+    out
+}
+
+/// Of the runs, one line each.
+pub(super) fn of_runs(sides: &Sides<'_>) -> Vec<Text> {
+    let mut out = Vec::new();
     let by_schedule: Vec<Text> = sides
         .candidate
         .first()
@@ -57,8 +65,6 @@ pub(super) fn lines(judgement: &Judgement, sides: &Sides<'_>) -> Vec<Text> {
                 .quoted(&run.client.version),
         );
     }
-    let said = judgement.base.iter().flat_map(BaseStamp::says);
-    out.extend(said.map(|line| Text::of("Base: ").prose(&line)));
     out.extend(source::sides(sides.baseline, sides.candidate));
     let spent = Spent::of(sides.baseline.iter().chain(sides.candidate));
     out.extend(spent.as_ref().map(spent::line));

@@ -9,6 +9,7 @@ mod cache;
 mod cells;
 mod client;
 mod cold_start;
+pub mod comment;
 mod conditions;
 mod cross_check;
 pub mod doctor;
@@ -17,6 +18,7 @@ mod engines;
 mod escape;
 pub mod explain;
 pub mod export;
+mod facts;
 mod findings;
 mod fit;
 pub mod forecast;
@@ -33,6 +35,7 @@ mod network;
 mod outcomes;
 mod parts;
 mod past;
+mod place;
 mod quality;
 mod reasons;
 mod remarks;
@@ -41,6 +44,7 @@ mod setup;
 mod source;
 mod span;
 mod spent;
+pub mod suite;
 mod tenants;
 #[cfg(test)]
 mod tests;
@@ -49,11 +53,15 @@ mod why;
 mod words;
 
 pub use build::{Sides, build};
+pub use comment::{Comment, comment};
+pub use facts::{BothPins, Facts, StepFigures};
 pub use model::{
     AdviceRow, CellReason, CellRow, CellTable, ClauseRow, EngineRow, Environment, ErrorRow,
     LatencyRow, OutcomeRow, PinRow, ReportModel, RunModel, SharedPin, StageView, TenantRow,
     TenantTable, Tone,
 };
+pub use outcomes::StageCounts;
+pub use place::CellPlace;
 pub use span::Text;
 
 /// One finding as a sentence: `E2E p50 in steady is 31.2 % slower [+27.9 %, +34.6 %], limit: …`.

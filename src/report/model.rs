@@ -1,6 +1,6 @@
 //! The view models: what a report shows, in order and already decided. Renderers add no facts.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::span::Text;
 
@@ -67,6 +67,8 @@ pub struct ReportModel {
     pub method: Vec<Text>,
     /// Commands that make this report again.
     pub reproduce: Vec<Text>,
+    /// What was left out to fit, and where it is.
+    pub left_out: Option<Text>,
 }
 
 /// What was compared, and what differs.
@@ -114,6 +116,8 @@ pub struct CellTable {
     pub resolvable: bool,
     /// Why, where the numbers do not say.
     pub reasons: Vec<CellReason>,
+    /// How many more there are, where they do not fit.
+    pub more: Option<Text>,
 }
 
 /// Why some cells have their state.
@@ -171,7 +175,7 @@ pub struct OutcomeRow {
 }
 
 /// One figure of both sides' engines or GPUs in one stage.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct EngineRow {
     /// The stage.
     pub stage: Text,

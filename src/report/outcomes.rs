@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::metric::Metric;
 use crate::sample::{FinishReason, OutcomeKind};
 use crate::spec::SloClause;
@@ -15,28 +17,55 @@ use super::setup;
 use super::span::Text;
 
 /// Requests of one stage, added up over the runs of a side.
-#[derive(Debug, Default)]
-struct Tally {
-    runs: u64,
-    scheduled: u64,
-    sent: u64,
-    counted: u64,
-    outcomes: BTreeMap<OutcomeKind, u64>,
-    good: Option<ClauseCount>,
-    clauses: BTreeMap<SloClause, ClauseCount>,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct StageCounts {
+    /// The stage.
+    pub stage: String,
+    /// The side.
+    pub side: Side,
+    /// Runs that have it.
+    pub runs: u64,
+    /// Requests that were due.
+    pub scheduled: u64,
+    /// Requests that were sent.
+    pub sent: u64,
+    /// Requests that count, which leaves out cancelled ones.
+    pub counted: u64,
+    /// How they ended.
+    pub outcomes: BTreeMap<OutcomeKind, u64>,
+    /// Requests within their whole SLO; `None` where no class has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good: Option<ClauseCount>,
+    /// Requests within each clause of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub clauses: BTreeMap<SloClause, ClauseCount>,
 }
 
-impl Tally {
-    fn of(runs: &[Run], stage: &str) -> Self {
-        let mut tally = Self::default();
+impl StageCounts {
+    fn none(stage: &str, side: Side) -> Self {
+        Self {
+            stage: stage.to_owned(),
+            side,
+            runs: 0,
+            scheduled: 0,
+            sent: 0,
+            counted: 0,
+            outcomes: BTreeMap::new(),
+            good: None,
+            clauses: BTreeMap::new(),
+        }
+    }
+
+    fn of(runs: &[Run], stage: &str, side: Side) -> Self {
+        let mut counts = Self::none(stage, side);
         for summary in runs
             .iter()
             .flat_map(|run| &run.stages)
             .filter(|s| s.name == stage)
         {
-            tally.add(&summary.pooled);
+            counts.add(&summary.pooled);
         }
-        tally
+        counts
     }
 
     fn add(&mut self, class: &ClassSummary) {
@@ -69,25 +98,40 @@ impl Tally {
     }
 
     fn failed(&self) -> u64 {
-        self.outcomes
-            .iter()
-            .filter(|(kind, _)| kind.is_error())
-            .map(|(_, n)| n)
-            .sum()
+        let failed = self.outcomes.iter().filter(|(kind, _)| kind.is_error());
+        failed.fold(0, |sum, (_, n)| sum.saturating_add(*n))
     }
 }
 
-/// Stage names of both sides, in the candidate's order.
-fn stages<'a>(sides: &Sides<'a>) -> Vec<&'a str> {
+/// Of both sides, stage by stage in the candidate's order, the baseline first.
+pub(super) fn counts(sides: &Sides<'_>) -> Vec<StageCounts> {
     let mut seen = BTreeSet::new();
-    sides
-        .candidate
-        .iter()
-        .chain(sides.baseline)
-        .flat_map(|run| &run.stages)
+    let runs = sides.candidate.iter().chain(sides.baseline);
+    runs.flat_map(|run| &run.stages)
         .map(|stage| stage.name.as_str())
         .filter(|name| seen.insert(*name))
+        .flat_map(|stage| {
+            [
+                StageCounts::of(sides.baseline, stage, Side::Baseline),
+                StageCounts::of(sides.candidate, stage, Side::Candidate),
+            ]
+        })
+        .filter(|counts| counts.runs > 0)
         .collect()
+}
+
+/// Stage names, each once.
+fn stages(counts: &[StageCounts]) -> Vec<&str> {
+    let mut seen = BTreeSet::new();
+    let names = counts.iter().map(|counts| counts.stage.as_str());
+    names.filter(|name| seen.insert(*name)).collect()
+}
+
+fn of_side(counts: &[StageCounts], stage: &str, side: Side) -> StageCounts {
+    let mut own = counts.iter();
+    own.find(|counts| counts.stage == stage && counts.side == side)
+        .cloned()
+        .unwrap_or_else(|| StageCounts::none(stage, side))
 }
 
 /// Stages whose goodput or attainment changed, by test or by estimate.
@@ -110,11 +154,11 @@ pub(super) fn moved(judgement: &Judgement) -> BTreeSet<&str> {
 }
 
 /// What each clause lost, for the stages that are wanted and have an SLO.
-pub(super) fn clauses(sides: &Sides<'_>, wanted: impl Fn(&str) -> bool) -> Vec<ClauseRow> {
+pub(super) fn clauses(counts: &[StageCounts], wanted: impl Fn(&str) -> bool) -> Vec<ClauseRow> {
     let mut rows = Vec::new();
-    for stage in stages(sides).into_iter().filter(|stage| wanted(stage)) {
-        let base = Tally::of(sides.baseline, stage);
-        let cand = Tally::of(sides.candidate, stage);
+    for stage in stages(counts).into_iter().filter(|stage| wanted(stage)) {
+        let base = of_side(counts, stage, Side::Baseline);
+        let cand = of_side(counts, stage, Side::Candidate);
         let row = |clause: Text, baseline: Text, candidate: Text| ClauseRow {
             stage: Text::value(stage),
             clause,
@@ -151,39 +195,27 @@ pub(super) fn clauses(sides: &Sides<'_>, wanted: impl Fn(&str) -> bool) -> Vec<C
 }
 
 /// One row a stage and side.
-pub(super) fn rows(sides: &Sides<'_>) -> Vec<OutcomeRow> {
-    let mut rows = Vec::new();
-    for stage in stages(sides) {
-        for (side, runs) in [
-            (Side::Baseline, sides.baseline),
-            (Side::Candidate, sides.candidate),
-        ] {
-            let tally = Tally::of(runs, stage);
-            if tally.runs == 0 {
-                continue;
-            }
-            let count = |n: u64| Text::just(scale::count(n));
-            rows.push(OutcomeRow {
-                stage: Text::value(stage),
-                side: Text::of(setup::side(side)),
-                runs: count(tally.runs),
-                scheduled: count(tally.scheduled),
-                sent: count(tally.sent),
-                completed: count(
-                    tally
-                        .outcomes
-                        .get(&OutcomeKind::Completed)
-                        .copied()
-                        .unwrap_or(0),
-                ),
-                failed: failures(&tally.outcomes).unwrap_or_else(|| Text::of("–")),
-                good: tally
-                    .good
-                    .map_or_else(|| Text::of("–"), |good| share(good.met, good.of)),
-            });
-        }
-    }
-    rows
+pub(super) fn rows(counts: &[StageCounts]) -> Vec<OutcomeRow> {
+    let count = |n: u64| Text::just(scale::count(n));
+    let row = |counts: &StageCounts| OutcomeRow {
+        stage: Text::value(&counts.stage),
+        side: Text::of(setup::side(counts.side)),
+        runs: count(counts.runs),
+        scheduled: count(counts.scheduled),
+        sent: count(counts.sent),
+        completed: count(
+            counts
+                .outcomes
+                .get(&OutcomeKind::Completed)
+                .copied()
+                .unwrap_or(0),
+        ),
+        failed: failures(&counts.outcomes).unwrap_or_else(|| Text::of("–")),
+        good: counts
+            .good
+            .map_or_else(|| Text::of("–"), |good| share(good.met, good.of)),
+    };
+    counts.iter().map(row).collect()
 }
 
 /// `timeout 12, rejected 3`, and what else is not completed; `None` where all completed.

@@ -1,6 +1,6 @@
 //! Text that remembers who wrote it: ours prints as it stands, the rest is made harmless.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::escape;
 
@@ -10,13 +10,13 @@ const QUOTED: usize = 200;
 const LONG: usize = 4000;
 
 /// A line of text in pieces. Only this type's constructors make pieces, so what is not ours cannot
-/// pass as ours.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+/// pass as ours; and what was read from a file passes as ours only where it is harmless.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Text(Vec<Span>);
 
 /// The engine tells these apart by the names under which they serialise.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Span {
     /// Ours: words of this program, figures and units.
@@ -141,6 +141,36 @@ impl Text {
         } else {
             self.0.push(Span::Words(words.to_owned()));
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    /// Whoever wrote the file, its words print as they stand only where they could not be more than
+    /// words; else they are a sentence from elsewhere.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spans = Vec::<Span>::deserialize(deserializer)?;
+        // Words that touch are one piece, so that none can be harmless in halves.
+        let mut text = Self::default().then(Self(spans));
+        let open_ended: Vec<bool> = text
+            .0
+            .iter()
+            .skip(1)
+            .map(|next| matches!(next, Span::Prose(_)))
+            .chain([false])
+            .collect();
+        for (span, open_ended) in text.0.iter_mut().zip(open_ended) {
+            *span = match std::mem::replace(span, Span::Words(String::new())) {
+                // A bracket and a parenthesis that touch would be a link.
+                Span::Words(words)
+                    if escape::is_harmless(&words) && !(open_ended && words.ends_with(']')) =>
+                {
+                    Span::Words(words)
+                }
+                Span::Words(text) | Span::Prose(text) => Span::Prose(escape::cut(&text, LONG)),
+                Span::Quoted(text) => Span::Quoted(escape::cut(&text, LONG)),
+            };
+        }
+        Ok(text)
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn line(spent: &Spent) -> Text {
             .words(" (")
             .then(Text::join(parts.iter().map(part), " + "))
             .words(")"),
-        (Paid::Unknown { why }, _) => text.words("; no cost, for ").prose(why).words(
+        (Paid::Unknown { why }, _) => text.words("; no cost, for ").prose(why).prose(
             ": a run has a cost where its spec has both `cost` and `pins: {hardware: {count: 1}}`",
         ),
     }

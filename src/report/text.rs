@@ -4,6 +4,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::model::{CellRow, LatencyRow, ReportModel, RunModel, StageView, TenantTable, Tone};
 use super::span::Text;
+use super::suite::SuiteModel;
 
 /// Most rows of cells within their limits; the Markdown report has them all.
 const WITHIN: usize = 12;
@@ -96,6 +97,28 @@ pub fn report(model: &ReportModel) -> Vec<Line> {
                 out.line(Tone::Neutral, format!("    $ {}", command.plain()));
             }
         }
+    }
+    out.lines
+}
+
+/// Several comparisons: the headline, a line a spec, then the gated cells of all that are not within
+/// their limits.
+pub fn suite(model: &SuiteModel) -> Vec<Line> {
+    let mut out = Page::default();
+    out.line(model.tone, model.headline.plain());
+    for spec in &model.specs {
+        out.item(spec.tone, &spec.text);
+    }
+    let urgent = [&model.broken, &model.unmeasured, &model.undecided];
+    let rows: Vec<&CellRow> = urgent.iter().flat_map(|table| &table.rows).collect();
+    if !rows.is_empty() {
+        out.gap();
+        out.cells(&rows);
+        out.gap();
+    }
+    for reason in urgent.iter().flat_map(|table| &table.reasons) {
+        let (cells, why) = (reason.cells.plain(), reason.why.plain());
+        out.line(Tone::Unsure, format!("  {cells}: {why}"));
     }
     out.lines
 }

@@ -1,10 +1,121 @@
 //! Values of one metric to its distribution: exact quantiles, and a histogram to merge.
 
-use super::model::{Distribution, QuantileValue};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
 use crate::metric::{Metric, Quantile};
 use crate::stats::histogram::{Histogram, Precision};
 use crate::stats::select::Selection;
 use crate::stats::sum::ExactSum;
+
+/// One distribution metric of a class or stage.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(from = "Kept", into = "Kept")]
+pub struct Distribution {
+    /// Values: one a request, or one a token for ITL.
+    pub n: u64,
+    /// Requests that failed, each +∞ in the adjusted quantiles.
+    pub failed: u64,
+    /// Smallest value.
+    pub min_s: f64,
+    /// Arithmetic mean.
+    pub mean_s: f64,
+    /// Largest value.
+    pub max_s: f64,
+    /// Exact quantiles, type 7.
+    pub quantiles: BTreeMap<Quantile, QuantileValue>,
+    /// HDR histogram of nanoseconds, V2 deflate, base64; for TTFT, TPOT, E2E and ITL. None of a stage
+    /// whose classes have their own.
+    pub hdr: Option<String>,
+}
+
+/// A quantile over those that succeeded, and over all.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct QuantileValue {
+    /// Over successful requests.
+    pub value_s: f64,
+    /// With every failed request as +∞; `None` is +∞.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjusted_s: Option<f64>,
+}
+
+/// A distribution in a run file. Where no request failed its quantiles have no adjusted value: it is the value
+/// itself, and a tenth of the file.
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "Distribution")]
+struct Kept {
+    /// Values: one a request, or one a token for ITL.
+    n: u64,
+    /// Requests that failed, each +∞ in the adjusted quantiles.
+    failed: u64,
+    /// Smallest value.
+    min_s: f64,
+    /// Arithmetic mean.
+    mean_s: f64,
+    /// Largest value.
+    max_s: f64,
+    /// Exact quantiles, type 7. Where none failed `adjusted_s` is `value_s` and left out.
+    quantiles: BTreeMap<Quantile, QuantileValue>,
+    /// HDR histogram of nanoseconds, V2 deflate, base64; for TTFT, TPOT, E2E and ITL. None of a stage
+    /// whose classes have their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hdr: Option<String>,
+}
+
+impl From<Distribution> for Kept {
+    fn from(mut distribution: Distribution) -> Self {
+        if distribution.failed == 0 {
+            let each = distribution.quantiles.values_mut();
+            each.for_each(|quantile| quantile.adjusted_s = None);
+        }
+        let Distribution {
+            n,
+            failed,
+            min_s,
+            mean_s,
+            max_s,
+            quantiles,
+            hdr,
+        } = distribution;
+        Self {
+            n,
+            failed,
+            min_s,
+            mean_s,
+            max_s,
+            quantiles,
+            hdr,
+        }
+    }
+}
+
+impl From<Kept> for Distribution {
+    fn from(kept: Kept) -> Self {
+        let Kept {
+            n,
+            failed,
+            min_s,
+            mean_s,
+            max_s,
+            mut quantiles,
+            hdr,
+        } = kept;
+        if failed == 0 {
+            let each = quantiles.values_mut();
+            each.for_each(|quantile| quantile.adjusted_s = Some(quantile.value_s));
+        }
+        Self {
+            n,
+            failed,
+            min_s,
+            mean_s,
+            max_s,
+            quantiles,
+            hdr,
+        }
+    }
+}
 
 /// Values of one metric, as they come: the same ones in each pass.
 #[derive(Debug, Clone)]
@@ -80,7 +191,7 @@ impl Values {
     pub(super) fn finish(self, wanted: &[Quantile]) -> Option<Distribution> {
         let (min_s, max_s) = self.ends?;
         let n = self.selection.total();
-        let quantile = |q: f64, beyond| self.selection.quantile(q, beyond);
+        let quantile = |q: f64, beyond| self.selection.quantile(q, beyond).map(picoseconds);
         let quantiles = wanted.iter().filter_map(|&q| {
             let value = QuantileValue {
                 value_s: quantile(q.fraction(), 0)?,
@@ -91,12 +202,23 @@ impl Values {
         Some(Distribution {
             n,
             failed: self.failed,
-            min_s,
-            mean_s: self.sum.value() / n as f64,
-            max_s,
+            min_s: picoseconds(min_s),
+            mean_s: picoseconds(self.sum.value() / n as f64),
+            max_s: picoseconds(max_s),
             quantiles: quantiles.collect(),
             hdr: self.histogram.and_then(|histogram| histogram.encode().ok()),
         })
+    }
+}
+
+/// Seconds to a thousandth of what clocks tell: digits beyond are those of a division, and would be a
+/// tenth of a run file. 1 s in 3 tokens is 0.333333333333.
+fn picoseconds(seconds: f64) -> f64 {
+    let rounded = (seconds * 1e12).round() / 1e12;
+    if rounded.is_finite() {
+        rounded
+    } else {
+        seconds
     }
 }
 
@@ -142,6 +264,32 @@ mod tests {
             "infinite"
         );
         assert!((distribution.mean_s - 49.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn adjusted_quantiles_are_written_where_requests_failed() {
+        let written = |failures| {
+            let distribution = distribution(98, failures).unwrap();
+            let json = serde_json::to_value(&distribution).unwrap();
+            let read: Distribution = serde_json::from_value(json.clone()).unwrap();
+            assert_eq!(read, distribution);
+            json["quantiles"]["p50"].clone()
+        };
+        assert_eq!(written(0), serde_json::json!({"value_s": 49.5}));
+        assert_eq!(
+            written(2),
+            serde_json::json!({"value_s": 49.5, "adjusted_s": 50.5})
+        );
+    }
+
+    #[test]
+    fn digits_that_no_clock_tells_are_not_kept() {
+        assert_eq!(picoseconds(1.0 / 3.0).to_string(), "0.333333333333");
+        assert_eq!(
+            picoseconds(0.052_034_738_999_999_997).to_string(),
+            "0.052034739"
+        );
+        assert_eq!(picoseconds(f64::MAX).to_bits(), f64::MAX.to_bits());
     }
 
     #[test]

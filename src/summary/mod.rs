@@ -32,10 +32,12 @@ mod tenants;
 #[cfg(test)]
 mod tests;
 mod totals;
+mod window;
 mod windows;
 
 pub use cold_start::{ColdStart, EarlyAnswer};
 pub use cross_check::{BothCounts, BothTimes, ClientCounts, CountOf, CrossCheck, TimeOf};
+pub use distribution::{Distribution, QuantileValue};
 pub use engine::{EngineFigures, EngineTime, EngineView, Gauge, Speculation};
 pub use gpu::{GpuFigures, GpuView};
 pub use health::ClientHealth;
@@ -44,8 +46,8 @@ pub use load_state::{LoadState, Saturation};
 pub use looks::ReplicaScrapes;
 pub use merge::{MergeError, merge_observations, merge_runs, same_run};
 pub use model::{
-    Attainment, ClassSummary, ClauseCount, ClientStamp, Distribution, QuantileValue, RUN_FORMAT,
-    Run, RunEnd, Side, SkippedStage, SpecStamp, StageSummary, Window,
+    Attainment, ClassSummary, ClauseCount, ClientStamp, RUN_FORMAT, Run, RunEnd, Side,
+    SkippedStage, SpecStamp, StageSummary,
 };
 pub use network::Network;
 pub use prefix_cache::{CACHE_TOLERANCE, CacheDoubt, CacheUsage, PrefixCache, shared_share};
@@ -58,3 +60,4 @@ pub use spent::{GpuPart, GpuTime, Paid, Spent};
 pub use stage::{StageContext, summarise_stage};
 pub use tenants::{TenantCounts, TenantLatency, TenantSummary, Tenants};
 pub use totals::{Rates, TokenTotals};
+pub use window::Window;

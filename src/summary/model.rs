@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::cold_start::ColdStart;
+use super::distribution::Distribution;
 use super::engine::EngineView;
 use super::gpu::GpuView;
 use super::health::ClientHealth;
@@ -17,8 +18,9 @@ use super::shard::{MergedShard, ShardStamp};
 use super::source::SourceStamp;
 use super::tenants::Tenants;
 use super::totals::{Rates, TokenTotals};
+use super::window::Window;
 use crate::ident::Digest;
-use crate::metric::{Metric, Quantile, TaskName};
+use crate::metric::{Metric, TaskName};
 use crate::plan::PromptCalibration;
 use crate::provenance::Pins;
 use crate::quality::{AnswerQuality, Score};
@@ -57,6 +59,9 @@ pub struct Run {
     /// The state of the spec's repository; `None` outside of one, and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceStamp>,
+    /// Whether it came from a job whose code nobody had accepted, and whose figures could be anything.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untrusted: bool,
     /// Digest of lengths, instants and groups; equal for every run of a comparison.
     pub trace_digest: Digest,
     /// First tokens of every prompt or shared prefix, distinct per run.
@@ -244,6 +249,8 @@ pub struct StageSummary {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenants: Option<Tenants>,
     /// The window in equal slices (of a soak stage, in minutes), for drift and for plots.
+    #[serde(with = "super::window")]
+    #[schemars(with = "super::window::Kept")]
     pub windows: Vec<Window>,
 }
 
@@ -322,66 +329,4 @@ pub struct ClauseCount {
     pub met: u64,
     /// Requests whose class has it, without cancelled.
     pub of: u64,
-}
-
-/// One distribution metric of a class or stage.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Distribution {
-    /// Values: one a request, or one a token for ITL.
-    pub n: u64,
-    /// Requests that failed, each +∞ in the adjusted quantiles.
-    pub failed: u64,
-    /// Smallest value.
-    pub min_s: f64,
-    /// Arithmetic mean.
-    pub mean_s: f64,
-    /// Largest value.
-    pub max_s: f64,
-    /// Exact quantiles, type 7.
-    pub quantiles: BTreeMap<Quantile, QuantileValue>,
-    /// HDR histogram of nanoseconds, V2 deflate, base64; for TTFT, TPOT, E2E and ITL. None of a stage
-    /// whose classes have their own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hdr: Option<String>,
-}
-
-/// A quantile over those that succeeded, and over all.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct QuantileValue {
-    /// Over successful requests.
-    pub value_s: f64,
-    /// With every failed request as +∞; `None` is +∞.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub adjusted_s: Option<f64>,
-}
-
-/// A slice of the window.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
-pub struct Window {
-    /// Start since the window's start.
-    pub start_s: f64,
-    /// Requests scheduled in it.
-    pub scheduled: u64,
-    /// Of those, completed.
-    pub completed: u64,
-    /// Of those, due while the in-flight cap was reached.
-    #[serde(default)]
-    pub unsent: u64,
-    /// How late the latest of those left.
-    #[serde(default)]
-    pub lateness_max_s: f64,
-    /// CPU time of the client in it, as a share of the cores it may use.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_share: Option<f64>,
-    /// How late the client's event loop woke at most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loop_lag_max_s: Option<f64>,
-    /// Connections opened in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub connections: Option<u64>,
-    /// Output tokens received in it.
-    pub output_tokens: u64,
-    /// Median TTFT of those scheduled in it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ttft_p50_s: Option<f64>,
 }

@@ -53,7 +53,6 @@ fn worse(one: Option<f64>, other: Option<f64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Window;
     use super::*;
 
     fn pulse(start_ms: u64, end_ms: u64, cpu: f64, lag_ms: u64, connections: u64) -> Pulse {
@@ -87,19 +86,6 @@ mod tests {
         assert!((fared[0].cpu_share.unwrap() - 0.96 / 2.9).abs() < 1e-12);
         assert_eq!(fared[1].connections, Some(2));
         assert_eq!(fared[2], Fared::default(), "nothing was seen of it");
-    }
-
-    #[test]
-    fn windows_of_earlier_builds_can_be_read() {
-        let json = r#"{"start_s":0.0,"scheduled":1,"completed":1,"output_tokens":5}"#;
-        let window: Window = serde_json::from_str(json).unwrap();
-        assert_eq!((window.cpu_share, window.loop_lag_max_s), (None, None));
-        assert_eq!(window.connections, None);
-        assert!(
-            !serde_json::to_string(&window)
-                .unwrap()
-                .contains("cpu_share")
-        );
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The window of a stage in slices, for drift and for plots.
 
 use super::class::{Frame, tokens_at};
-use super::model::Window;
 use super::pulses::fold;
 use super::stage::lateness;
+use super::window::Window;
 use crate::plan::Phase;
 use crate::sample::{OutcomeKind, Pulse, RequestRecord, Timeline};
 use crate::stats::select::Selection;
@@ -129,11 +129,11 @@ impl Windows {
     /// After the last pass; with the clients' pulses.
     pub(super) fn finish(self, pulses: &[Vec<Pulse>]) -> Vec<Window> {
         let fared = fold(pulses, self.slices.len(), |at| self.index(at));
-        let length = self.slice;
+        let slice_s = self.slice / 1e9;
         let windows = self.slices.into_iter().zip(fared).enumerate();
         windows
             .map(|(index, (slice, fared))| Window {
-                start_s: length * index as f64 / 1e9,
+                start_s: slice_s * index as f64,
                 scheduled: slice.scheduled,
                 completed: slice.completed,
                 unsent: slice.unsent,

@@ -62,6 +62,8 @@ fn a_slower_candidate_is_a_regression() {
 
     let folder = project.sessions().remove(0);
     let session = folder.display().to_string();
+    let name = folder.file_name().unwrap().to_str().unwrap();
+    the_report_file_is_enough(&project, &format!("infergate-out/{name}"), &report);
     let newest = folder.file_name().unwrap().to_str().unwrap();
     let why = project
         .run(&["explain", "steady/e2e.p50"])
@@ -81,6 +83,49 @@ fn a_slower_candidate_is_a_regression() {
         "{}",
         unknown.err
     );
+}
+
+/// `report.json` alone renders as the session does, as one of several too, and says where cells stand.
+fn the_report_file_is_enough(project: &Project, session: &str, report: &serde_json::Value) {
+    let file = format!("{session}/report.json");
+    let page = std::fs::read_to_string(project.path(&format!("{session}/report.md"))).unwrap();
+    assert_eq!(project.run(&["report", &file]).exits(0).out, page);
+    let of_session = project.run(&["report", session]).exits(0);
+    assert_eq!(of_session.out, page);
+    let json_of = |path: &str| {
+        let ran = project.run(&["report", path, "--format", "json"]).exits(0);
+        serde_json::from_str::<serde_json::Value>(&ran.out).unwrap()
+    };
+    assert_eq!(&json_of(&file), report);
+    assert_eq!(&json_of(session), report);
+
+    let place = &report["places"][0];
+    let line = place["line"].as_u64().unwrap() as usize;
+    let spec = std::fs::read_to_string(project.path("spec.yaml")).unwrap();
+    assert_eq!(place["path"], "spec.yaml");
+    assert!(spec.lines().nth(line - 1).unwrap().contains("metric:"));
+
+    let several = project.run(&["report", &file, session]).exits(0);
+    assert!(
+        several.out.starts_with("**Regression in 2 of 2 specs"),
+        "{}",
+        several.out
+    );
+    let several = project.run(&["report", &file, session, "--format", "json"]);
+    let suite: serde_json::Value = serde_json::from_str(&several.exits(0).out).unwrap();
+    assert_eq!(suite["exit_code"], 1);
+    let short = project.run(&["report", &file, "--limit", "1500"]).exits(0);
+    assert!(short.out.encode_utf16().count() <= 1500);
+    assert!(short.out.contains("**regressed**") && short.out.contains("Left out to fit"));
+    let page = "report.html";
+    project.run(&["report", &file, "--html", page]).exits(0);
+    project
+        .run(&["report", &file, session, "--html", page])
+        .exits(2);
+    project
+        .run(&["report", &file, "spec.yaml"])
+        .exits(2)
+        .says("spec.yaml");
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn ending(baseline: &[Run], candidate: &[Run], spec: &Spec) -> Exit {
         baseline,
         candidate,
         reproduce: &[],
+        places: &[],
     };
     let model = report::build(&judgement, &sides);
     assert!(!report::markdown::report(&model).is_empty());
@@ -117,7 +118,7 @@ const VITAL: [&str; 10] = [
     "/pins/model.name",
     "/spec/workload_digest",
     "/stages/0/invalid",
-    "/stages/0/pooled/distributions/e2e/quantiles/p50/adjusted_s",
+    "/stages/0/pooled/distributions/e2e/quantiles/p50/value_s",
     "/stages/0/pooled/outcomes",
     "/stages/0/pooled/scheduled",
     "/trace_digest",

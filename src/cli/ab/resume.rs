@@ -40,6 +40,9 @@ struct SessionStamp {
     session: String,
     /// Where the spec's files are.
     folder: PathBuf,
+    /// The spec, as the command was given it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    spec: Option<PathBuf>,
     select: Vec<String>,
     sides: SideArgs,
     /// The folder in which promoted sessions were looked for, where it was one.
@@ -85,6 +88,7 @@ pub(super) fn begin(
         format: FORMAT.to_owned(),
         session: sitting.session().to_owned(),
         folder: whole(folder),
+        spec: Some(spec_path.to_owned()),
         select: spec.select.clone(),
         sides: sides.clone(),
         baselines,
@@ -167,6 +171,7 @@ pub(super) fn reopen(
     };
     let parsed = parse_spec(&source, &stamp.folder, context)?;
     let mut spec = selected(parsed.spec, &stamp.select)?;
+    let declared = spec.clone();
     if let Some(text) = kept_text(session)? {
         let path = format!("the base of `{}`", session.display());
         let parsed = parse_spec(&Source { path, text }, &stamp.folder, context)?;
@@ -175,6 +180,9 @@ pub(super) fn reopen(
         spec.archive = judge.archive;
     }
     let mut sitting = open_sitting_in(&spec, session, stamp.session, context)?;
+    if let Some(path) = &stamp.spec {
+        sitting.place(path, &declared);
+    }
     sitting.score(scores::of_both(&spec)?);
     sitting.can_go_on();
     sitting.stamp(source_of(&stamp.folder.join("spec.yaml"), context));

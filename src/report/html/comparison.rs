@@ -5,10 +5,14 @@ use super::page::{Figure, Page};
 use super::section::{Section, cells, render_sections, texts};
 use super::table::{Cell, Column, Table};
 use crate::plot::{Interval, Intervals};
-use crate::report::build::{Sides, build};
+use crate::report::build::{Sides, build_of};
+use crate::report::facts::Facts;
+use crate::report::json::ReportFile;
 use crate::report::model::{ClauseRow, ReportModel};
+use crate::report::setup;
 use crate::report::span::Text;
 use crate::spec::Limit;
+use crate::summary::Side;
 use crate::unit::scale;
 use crate::verdict::{CellState, Change, Finding, Judgement};
 
@@ -17,7 +21,20 @@ const ROWS: usize = 24;
 
 /// The page of a comparison; without runs it is that of the judgement alone.
 pub fn comparison(judgement: &Judgement, sides: &Sides<'_>) -> String {
-    let model = build(judgement, sides);
+    page_of(judgement, sides.title, &Facts::of(sides))
+}
+
+/// The same of a report file.
+pub fn of_file(report: &ReportFile) -> String {
+    page_of(
+        &report.clone().judgement(),
+        &report.spec.name,
+        &report.facts,
+    )
+}
+
+fn page_of(judgement: &Judgement, title: &str, facts: &Facts) -> String {
+    let model = build_of(judgement, title, facts, usize::MAX);
     let page = Page::new("comparison", model.headline.clone(), model.tone);
     let mut sections = vec![lead(&model)];
     sections.push(cells(Text::of("Beyond their limits"), false, &model.broken));
@@ -26,7 +43,11 @@ pub fn comparison(judgement: &Judgement, sides: &Sides<'_>) -> String {
     sections.push(cells(Text::of("Undecided"), false, &model.undecided));
     let title = Text::of("Changes against their limits");
     sections.push(Section::new(title).figures(changes(judgement)));
-    let both = [("baseline", sides.baseline), ("candidate", sides.candidate)];
+    let of_side = |side: Side| {
+        let steps = facts.steps.iter().filter(move |step| step.side == side);
+        (setup::side(side), steps.cloned().collect())
+    };
+    let both = [of_side(Side::Baseline), of_side(Side::Candidate)];
     let title = Text::of("Latency against throughput");
     sections.push(Section::new(title).figures(curves(&both, "sweep")));
     let why = model.why.iter().map(|row| {

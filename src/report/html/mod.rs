@@ -15,7 +15,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use comparison::comparison;
+pub use comparison::{comparison, of_file};
 pub use forge::{Forge, UnknownForge};
 pub use history::{history, index};
 pub use run::run;

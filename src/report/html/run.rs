@@ -5,10 +5,11 @@ use super::page::{Figure, Page};
 use super::section::{Section, render_sections, texts};
 use super::table::{Cell, Column, Table};
 use crate::plot::{Axis, Dot, Ground, Line, Lines, Shape};
+use crate::report::facts::steps;
 use crate::report::model::{RunModel, StageView, Tone};
 use crate::report::run::build;
 use crate::report::span::Text;
-use crate::summary::{Run, StageSummary};
+use crate::summary::{Run, Side, StageSummary};
 use crate::unit::scale::{self, Unit};
 
 /// The page of one run, or of several one after the other.
@@ -38,7 +39,8 @@ fn add(sections: &mut Vec<Section>, run: &Run, model: &RunModel, id: &str) {
     let facts = setup.into_iter().chain(model.facts.iter().cloned());
     sections.push(Section::new(Text::default()).texts(facts));
     let sweeps = curves(
-        &[("run", std::slice::from_ref(run))],
+        // The side is not told of a single run.
+        &[("run", steps(Side::Candidate, std::slice::from_ref(run)))],
         &format!("{id}-sweep"),
     );
     sections.push(Section::new(Text::of("Latency against throughput")).figures(sweeps));

@@ -156,6 +156,7 @@ fn compared(judgement: &Judgement, baseline: &[Run], candidate: &[Run], title: &
         baseline,
         candidate,
         reproduce: &["infergate compare session".to_owned()],
+        places: &[],
     };
     comparison(judgement, &sides)
 }
@@ -205,6 +206,7 @@ fn a_comparison_is_a_page_with_curves_of_both_sides_and_intervals() {
             baseline: &base,
             candidate: &head,
             reproduce: &[],
+            places: &[],
         },
     );
     let rows = model.broken.rows.len() + model.undecided.rows.len() + model.within.rows.len();

@@ -9,6 +9,7 @@ use crate::verdict::{
     CellState, Design, Finding, Judgement, PinDifference, Reading, Reason, Verdict,
 };
 
+use super::comment::many_cells;
 use super::fixture::{
     advice, error_ratio, evidence, finding, healthy, judgement, regression, runs, version_pin,
 };
@@ -21,6 +22,7 @@ fn check(name: &str, judgement: &Judgement, baseline: &[Run], candidate: &[Run])
         baseline,
         candidate,
         reproduce: &reproduce,
+        places: &[],
     };
     let model = build(judgement, &sides);
     let page = markdown::report(&model);
@@ -28,7 +30,9 @@ fn check(name: &str, judgement: &Judgement, baseline: &[Run], candidate: &[Run])
     insta::assert_snapshot!(format!("{name}.md"), page);
     insta::assert_snapshot!(format!("{name}.txt"), text::plain(&text::report(&model)));
     let file = ReportFile::new(judgement, &sides);
-    assert_eq!(ReportFile::parse(&file.render()).unwrap(), file);
+    let read = ReportFile::parse(&file.render()).unwrap();
+    assert_eq!(read, file);
+    assert_eq!(read.model(), model, "the file renders as the runs do");
     assert_eq!(&file.judgement(), judgement);
 }
 
@@ -69,6 +73,7 @@ fn the_report_file() {
         baseline: &baseline,
         candidate: &candidate,
         reproduce: &[],
+        places: &[],
     };
     let mut judgement = regression();
     judgement.findings.truncate(2);
@@ -309,40 +314,28 @@ fn an_absolute_limit_that_the_baseline_breaks_too() {
 
 #[test]
 fn sixty_cells() {
-    let mut findings = Vec::new();
-    for users in [1, 2, 4, 8, 16, 32] {
-        for (i, metric) in [
-            "goodput",
-            "attainment",
-            "ttft.p50",
-            "ttft.p95",
-            "ttft.p99",
-            "tpot.p50",
-            "tpot.p95",
-            "itl.p99",
-            "e2e.p95",
-            "output_throughput",
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            let mut finding = finding(metric, CellState::Ok, 0.9, 0.001);
-            finding.cell.stage = Some(format!("sweep@{users}"));
-            finding.gated = i % 5 == 0 && users > 2;
-            if users == 32 && metric == "goodput" {
-                finding = Finding {
-                    cell: finding.cell,
-                    ..super::fixture::finding(metric, CellState::Regressed, 0.9, -0.4)
-                };
-            }
-            findings.push(finding);
+    let users = ["1", "2", "4", "8", "16", "32"];
+    check("sixty_cells", &many_cells(&users, 1), &[], &[]);
+}
+
+#[test]
+fn figures_of_an_untrusted_job_are_said_to_be_before_all() {
+    let lead = |trusted: bool| {
+        let mut candidate = runs("c", "0.12.0", 1.0);
+        for run in &mut candidate {
+            run.untrusted = !trusted;
         }
-    }
-    findings.sort_by_key(|f| f.state);
-    check(
-        "sixty_cells",
-        &judgement(Verdict::Regression, findings),
-        &[],
-        &[],
-    );
+        let baseline = runs("b", "0.11.0", 1.0);
+        let sides = Sides {
+            title: "chat-8b",
+            baseline: &baseline,
+            candidate: &candidate,
+            reproduce: &[],
+            places: &[],
+        };
+        let page = markdown::report(&build(&judgement(Verdict::Pass, healthy()), &sides));
+        page.lines().nth(2).unwrap_or_default().to_owned()
+    };
+    assert!(lead(false).starts_with("Figures come from a job that is not trusted"));
+    assert!(!lead(true).contains("not trusted"));
 }

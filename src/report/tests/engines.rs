@@ -158,6 +158,7 @@ fn a_comparison_puts_both_sides_engines_and_gpus_beside_each_other() {
         baseline: &baseline,
         candidate: &candidate,
         reproduce: &[],
+        places: &[],
     };
     let model = build(&judgement(Verdict::Pass, healthy()), &sides);
     insta::assert_snapshot!("engine_comparison.md", markdown::report(&model));

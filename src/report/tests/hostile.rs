@@ -9,7 +9,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::report::{Sides, build, markdown, run, text};
+use crate::report::json::ReportFile;
+use crate::report::{Sides, build, comment, markdown, run, text};
 use crate::sample::OutcomeKind;
 use crate::summary::{
     BothCounts, CountOf, CrossCheck, EngineFigures, EngineView, GpuView, InvalidReason, Run, RunEnd,
@@ -55,6 +56,10 @@ const HOSTILE: &[&str] = &[
     "> quote",
     "===",
     "::error::x",
+    "##[error]x",
+    "](//evil.example)",
+    "(//evil.example)",
+    "[x]",
     "a@b.example",
     "",
     " ",
@@ -96,19 +101,35 @@ fn check(hostile: &str) {
         baseline: &runs,
         candidate: &runs,
         reproduce: &reproduce,
+        places: &[],
     };
     let report = build(&judgement, &sides);
     let single = run::build(&run);
-    for page in [markdown::report(&report), markdown::run(&single)] {
+    // A file that somebody wrote by hand, with what should be our words in it.
+    let forged_file = poison(&ReportFile::new(&judgement, &sides), hostile);
+    let forged = forged_file.model();
+    for page in [
+        markdown::report(&report),
+        markdown::run(&single),
+        markdown::report(&forged),
+        comment(&[forged_file.clone(), forged_file.clone()], 65_000).text,
+        comment(&[forged_file], 3_000).text,
+    ] {
         assert_markdown(&page, hostile);
     }
-    for lines in [text::report(&report), text::run(&single)] {
+    for lines in [
+        text::report(&report),
+        text::run(&single),
+        text::report(&forged),
+    ] {
         for line in lines {
             let bad = line
                 .text
                 .chars()
                 .find(|c| c.is_control() || is_invisible(*c));
             assert_eq!(bad, None, "{:?} from {hostile:?}", line.text);
+            let command = line.text.trim_start().starts_with("::") || line.text.contains("##[");
+            assert!(!command, "{:?} from {hostile:?}", line.text);
         }
     }
 }

@@ -1,10 +1,12 @@
 //! Snapshots of what people read, and what must hold for any input.
 
+mod comment;
 mod comparison;
 mod doctor;
 mod engines;
 mod explain;
 pub(super) mod fixture;
+mod forged;
 pub(super) mod history;
 mod hostile;
 mod layers;

@@ -179,6 +179,7 @@ impl Case {
             baseline: &self.data.baseline,
             candidate: &self.data.candidate,
             reproduce: &[],
+            places: &[],
         };
         let page = report::markdown::report(&report::build(judged, &sides));
         assert!(!page.is_empty());

@@ -1,0 +1,250 @@
+//! A report that fits where it is posted: whole sections go, in a stated order, and that is said.
+
+use super::json::ReportFile;
+use super::model::ReportModel;
+use super::span::Text;
+use super::suite::SuiteModel;
+use super::{markdown, suite};
+
+/// A report as Markdown that fits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comment {
+    /// The Markdown.
+    pub text: String,
+    /// Sections that were left out, in words; the text says so too.
+    pub left_out: Vec<&'static str>,
+    /// Rows of cells beyond their limits, not measured or undecided that did not fit either; the text
+    /// counts them.
+    pub rows_left_out: usize,
+}
+
+/// A section that may be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    EqualPins,
+    Engines,
+    Observed,
+    Outcomes,
+    Method,
+    Within,
+    Pins,
+    Goodput,
+    Why,
+    Caveats,
+    Advice,
+}
+
+impl Part {
+    /// In the order in which they go: what is furthest from the verdict first.
+    const ORDER: [Self; 11] = [
+        Self::EqualPins,
+        Self::Engines,
+        Self::Observed,
+        Self::Outcomes,
+        Self::Method,
+        Self::Within,
+        Self::Pins,
+        Self::Goodput,
+        Self::Why,
+        Self::Caveats,
+        Self::Advice,
+    ];
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::EqualPins => "equal pins",
+            Self::Engines => "what the engines say",
+            Self::Observed => "cells that are not gated",
+            Self::Outcomes => "how requests ended",
+            Self::Method => "method",
+            Self::Within => "gated cells within their limits",
+            Self::Pins => "differing pins",
+            Self::Goodput => "why goodput moved",
+            Self::Why => "why figures moved",
+            Self::Caveats => "caveats",
+            Self::Advice => "what to do",
+        }
+    }
+
+    /// Takes it out of a report; whether there was any.
+    fn drop_from(self, model: &mut ReportModel) -> bool {
+        fn clear<T>(list: &mut Vec<T>) -> bool {
+            let any = !list.is_empty();
+            list.clear();
+            any
+        }
+        match self {
+            Self::EqualPins => clear(&mut model.shared_pins),
+            Self::Engines => clear(&mut model.engines),
+            Self::Observed => clear(&mut model.observed.rows),
+            Self::Outcomes => clear(&mut model.outcomes) | clear(&mut model.clauses),
+            Self::Method => clear(&mut model.method),
+            Self::Within => clear(&mut model.within.rows),
+            Self::Pins => clear(&mut model.pins),
+            Self::Goodput => clear(&mut model.goodput),
+            Self::Why => clear(&mut model.why),
+            Self::Caveats => clear(&mut model.caveats),
+            Self::Advice => clear(&mut model.advice),
+        }
+    }
+}
+
+/// The report of one spec, or of several as one, in at most `limit` UTF-16 code units.
+///
+/// Sections are left out whole, in this order: equal pins, what the engines say, cells that are not
+/// gated, how requests ended, method, gated cells within their limits, differing pins, why goodput
+/// moved, why figures moved, caveats, what to do; of several specs then the reports of each. Cells beyond their limits, not measured or
+/// undecided stay; only where even those do not fit, the worst of them stay and the others are counted.
+pub fn comment(reports: &[ReportFile], limit: usize) -> Comment {
+    let urgent = urgent_rows(reports);
+    let whole = Page::of(reports, 0, usize::MAX);
+    if whole.fits(limit) {
+        return whole.comment(0);
+    }
+    let least = Part::ORDER.len() + 1;
+    let fewest = largest(least, |kept| {
+        let page = Page::of(reports, least - kept, usize::MAX);
+        page.fits(limit).then_some(page)
+    });
+    if let Some((page, _)) = fewest {
+        return page.comment(0);
+    }
+    let most = largest(urgent, |rows| {
+        let page = Page::of(reports, least, rows);
+        page.fits(limit).then_some(page)
+    });
+    match most {
+        Some((page, rows)) => page.comment(urgent - rows),
+        None => first_words(reports, limit, urgent),
+    }
+}
+
+/// The largest number below `end` whose page fits, with that page, where a larger one never fits better.
+fn largest<T>(end: usize, page: impl Fn(usize) -> Option<T>) -> Option<(T, usize)> {
+    let (mut found, mut low, mut high) = (None, 0, end);
+    while low < high {
+        let middle = low.midpoint(high);
+        match page(middle) {
+            Some(page) => {
+                found = Some((page, middle));
+                low = middle + 1;
+            }
+            None => high = middle,
+        }
+    }
+    found
+}
+
+fn urgent_rows(reports: &[ReportFile]) -> usize {
+    let wanted = |report: &ReportFile| {
+        let findings = report.findings.iter();
+        findings
+            .filter(|finding| super::build::URGENT.iter().any(|of| of(finding)))
+            .count()
+    };
+    reports.iter().map(wanted).sum()
+}
+
+/// The verdict alone, for places where nothing else fits.
+fn first_words(reports: &[ReportFile], limit: usize, urgent: usize) -> Comment {
+    let said = match suite::exit(reports) {
+        crate::exit::Exit::Pass => "Pass",
+        crate::exit::Exit::Regression => "Regression",
+        crate::exit::Exit::Undecided => "Undecided",
+        crate::exit::Exit::Usage | crate::exit::Exit::Invalid => "Invalid",
+    };
+    let text = format!("**{said}**; the report does not fit here, see report.md of the job\n");
+    Comment {
+        text: if text.len() <= limit {
+            text
+        } else {
+            said.chars().take(limit).collect()
+        },
+        left_out: vec!["everything"],
+        rows_left_out: urgent,
+    }
+}
+
+/// One rendering.
+struct Page {
+    text: String,
+    left_out: Vec<&'static str>,
+}
+
+impl Page {
+    /// Without the first so many parts, and with so many urgent rows at most.
+    fn of(reports: &[ReportFile], dropped: usize, rows: usize) -> Self {
+        match reports {
+            [report] => {
+                let mut model = report.model_of(rows);
+                let left_out = drop_parts(std::slice::from_mut(&mut model), dropped);
+                model.left_out = said(&left_out, rows);
+                Self {
+                    text: markdown::report(&model),
+                    left_out,
+                }
+            }
+            reports => {
+                let mut model = suite::build_of(reports, rows);
+                let left_out = Self::thin(&mut model, dropped);
+                model.left_out = said(&left_out, rows);
+                Self {
+                    text: markdown::suite(&model),
+                    left_out,
+                }
+            }
+        }
+    }
+
+    fn thin(model: &mut SuiteModel, dropped: usize) -> Vec<&'static str> {
+        let mut left_out = drop_parts(&mut model.reports, dropped);
+        if dropped > Part::ORDER.len() {
+            model.reports.clear();
+            left_out.push("the reports of each spec");
+        }
+        left_out
+    }
+
+    fn fits(&self, limit: usize) -> bool {
+        // A character has at least as many bytes as UTF-16 code units.
+        self.text.len() <= limit || self.text.encode_utf16().count() <= limit
+    }
+
+    fn comment(self, rows_left_out: usize) -> Comment {
+        Comment {
+            text: self.text,
+            left_out: self.left_out,
+            rows_left_out,
+        }
+    }
+}
+
+fn drop_parts(models: &mut [ReportModel], dropped: usize) -> Vec<&'static str> {
+    let mut left_out = Vec::new();
+    for part in Part::ORDER.into_iter().take(dropped) {
+        let mut any = false;
+        for model in &mut *models {
+            any |= part.drop_from(model);
+        }
+        if any {
+            left_out.push(part.label());
+        }
+    }
+    left_out
+}
+
+/// What was left out and where it is.
+fn said(left_out: &[&'static str], rows: usize) -> Option<Text> {
+    let mut names: Vec<Text> = left_out.iter().map(|name| Text::of(name)).collect();
+    if rows < usize::MAX {
+        names.push(Text::of("rows of the tables above"));
+    }
+    (!names.is_empty()).then(|| {
+        Text::of("Left out to fit: ")
+            .then(Text::join(names, ", "))
+            .words("; all of it is in the job's ")
+            .quoted("report.md")
+            .words(" and ")
+            .quoted("report.json")
+    })
+}

@@ -1,0 +1,221 @@
+//! What a report shows of the runs behind a judgement, so that it can be rendered without them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::metric::{Metric, Quantile};
+use crate::provenance::Pins;
+use crate::stats::mean;
+use crate::summary::{Run, RunEnd, Side, StageSummary};
+use crate::unit::scale;
+
+use super::build::Sides;
+use super::model::EngineRow;
+use super::outcomes::{self, StageCounts};
+use super::span::Text;
+use super::{conditions, engines, method, setup, words};
+
+/// What a report shows of the runs; a report file keeps it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default)]
+pub struct Facts {
+    /// The pinned facts of each side, those of its first run.
+    pub pins: BothPins,
+    /// Sides whose figures a job has told that is not trusted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untrusted: Vec<Side>,
+    /// How requests ended, by stage and side.
+    pub counts: Vec<StageCounts>,
+    /// Latency and throughput of the steps of sweeps, by side.
+    pub steps: Vec<StepFigures>,
+    /// What the engines and GPUs say, both sides beside each other.
+    pub engines: Vec<EngineRow>,
+    /// Reasons to trust the figures less that the runs tell.
+    pub caveats: Vec<Text>,
+    /// Where the figures come from.
+    pub method: Vec<Text>,
+    /// Commands that make the report again.
+    pub reproduce: Vec<String>,
+}
+
+/// The pinned facts of both sides; empty where there is no run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default)]
+pub struct BothPins {
+    /// The baseline's.
+    pub baseline: Pins,
+    /// The candidate's.
+    pub candidate: Pins,
+}
+
+/// One step of a sweep as one side measured it: means over its runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct StepFigures {
+    /// The step, as in `sweep@8`.
+    pub stage: String,
+    /// The side.
+    pub side: Side,
+    /// Completed requests, in requests a second.
+    pub completed_rps: f64,
+    /// Output tokens a second.
+    pub output_tps: f64,
+    /// 95th percentiles in seconds, failed requests counted as infinite; `None` where that makes it
+    /// infinite in some run.
+    pub p95_s: BTreeMap<Metric, Option<f64>>,
+}
+
+/// Latencies that are shown against throughput.
+pub(super) const LATENCIES: [Metric; 3] = [Metric::Ttft, Metric::Tpot, Metric::E2e];
+
+impl StepFigures {
+    /// The sweep, `sweep` of `sweep@8`.
+    pub fn sweep(&self) -> &str {
+        self.stage
+            .rsplit_once('@')
+            .map_or(&self.stage, |(sweep, _)| sweep)
+    }
+}
+
+/// The sweeps of two steps or more, in the order of the steps.
+pub(super) fn sweeps<'a>(steps: impl Iterator<Item = &'a StepFigures>) -> Vec<String> {
+    let mut found: Vec<(&str, Vec<&str>)> = Vec::new();
+    for step in steps {
+        match found.iter_mut().find(|(name, _)| *name == step.sweep()) {
+            Some((_, stages)) if stages.contains(&step.stage.as_str()) => {}
+            Some((_, stages)) => stages.push(&step.stage),
+            None => found.push((step.sweep(), vec![&step.stage])),
+        }
+    }
+    found.retain(|(_, stages)| stages.len() > 1);
+    found
+        .into_iter()
+        .map(|(sweep, _)| sweep.to_owned())
+        .collect()
+}
+
+impl Facts {
+    /// Of the runs of both sides.
+    pub fn of(sides: &Sides<'_>) -> Self {
+        let pins = |runs: &[Run]| runs.first().map_or_else(Pins::new, |run| run.pins.clone());
+        Self {
+            pins: BothPins {
+                baseline: pins(sides.baseline),
+                candidate: pins(sides.candidate),
+            },
+            untrusted: both(sides)
+                .into_iter()
+                .filter(|(_, runs)| runs.iter().any(|run| run.untrusted))
+                .map(|(side, _)| side)
+                .collect(),
+            counts: outcomes::counts(sides),
+            steps: both(sides)
+                .into_iter()
+                .flat_map(|(side, runs)| steps(side, runs))
+                .collect(),
+            engines: engines::rows(sides.baseline, sides.candidate),
+            caveats: caveats(sides),
+            method: method::of_runs(sides),
+            reproduce: sides.reproduce.to_vec(),
+        }
+    }
+}
+
+const fn both<'a>(sides: &Sides<'a>) -> [(Side, &'a [Run]); 2] {
+    [
+        (Side::Baseline, sides.baseline),
+        (Side::Candidate, sides.candidate),
+    ]
+}
+
+/// The steps of the sweeps of one side, in the order of the stages.
+pub(super) fn steps(side: Side, runs: &[Run]) -> Vec<StepFigures> {
+    let mut names: Vec<&str> = Vec::new();
+    let stages = || runs.iter().flat_map(|run| &run.stages);
+    for stage in stages() {
+        if stage.name.contains('@') && !names.contains(&stage.name.as_str()) {
+            names.push(&stage.name);
+        }
+    }
+    let step = |name: &str| {
+        let own: Vec<&StageSummary> = stages().filter(|stage| stage.name == name).collect();
+        let over = |of: fn(&StageSummary) -> f64| {
+            mean(&own.iter().map(|stage| of(stage)).collect::<Vec<f64>>())
+        };
+        let p95_s = LATENCIES.into_iter().filter_map(|metric| {
+            let seen: Option<Vec<Option<f64>>> = own
+                .iter()
+                .map(|stage| {
+                    let distribution = stage.pooled.distributions.get(&metric)?;
+                    Some(distribution.quantiles.get(&Quantile::P95)?.adjusted_s)
+                })
+                .collect();
+            let finite: Option<Vec<f64>> = seen?.into_iter().collect();
+            Some((metric, finite.and_then(|values| mean(&values))))
+        });
+        Some(StepFigures {
+            stage: name.to_owned(),
+            side,
+            completed_rps: over(|stage| stage.pooled.rates.completed_rps)?,
+            output_tps: over(|stage| stage.pooled.rates.output_tps)?,
+            p95_s: p95_s.collect(),
+        })
+    };
+    names.into_iter().filter_map(step).collect()
+}
+
+/// Reasons to trust the figures less that the runs tell.
+fn caveats(sides: &Sides<'_>) -> Vec<Text> {
+    let mut out = Vec::new();
+    for (side, runs) in both(sides) {
+        for (stage, state, over, of) in conditions::saturated(runs) {
+            out.push(
+                Text::value(stage)
+                    .words(" of ")
+                    .words(setup::side(side))
+                    .words(" is ")
+                    .words(state.label())
+                    .words(" in ")
+                    .figure(scale::count(over as u64))
+                    .words(" of ")
+                    .figure(scale::count(of as u64))
+                    .words(" runs: latencies there depend on the length of the stage"),
+            );
+        }
+        for (number, run) in runs.iter().enumerate() {
+            if let RunEnd::TargetLost { error } = &run.end {
+                out.push(
+                    Text::of(setup::side(side))
+                        .words(" run ")
+                        .figure((number + 1).to_string())
+                        .words(" lost its target: ")
+                        .quoted(error),
+                );
+            }
+            for stage in &run.stages {
+                let told = stage.engine.iter().flat_map(engines::caveats);
+                out.extend(told.map(|caveat| {
+                    Text::value(&stage.name)
+                        .words(" of ")
+                        .words(setup::side(side))
+                        .words(" run ")
+                        .figure((number + 1).to_string())
+                        .words(": ")
+                        .then(caveat)
+                }));
+                for reason in &stage.invalid {
+                    out.push(
+                        Text::value(&stage.name)
+                            .words(" of ")
+                            .words(setup::side(side))
+                            .words(" run ")
+                            .figure((number + 1).to_string())
+                            .words(" is invalid: ")
+                            .then(words::invalid(reason)),
+                    );
+                }
+            }
+        }
+    }
+    out
+}
