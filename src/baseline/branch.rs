@@ -206,11 +206,19 @@ impl ArchiveBranch {
     /// See [`super::Keeper::keep`].
     pub(super) fn keep<T, E: From<KeepError>>(
         &self,
+        make: impl FnMut(&Shelf) -> Result<(Change, T), E>,
+    ) -> Result<T, E> {
+        self.keep_within(TRIES, make)
+    }
+
+    fn keep_within<T, E: From<KeepError>>(
+        &self,
+        tries: u32,
         mut make: impl FnMut(&Shelf) -> Result<(Change, T), E>,
     ) -> Result<T, E> {
         let mut ours: Option<(Commit, T)> = None;
         let mut lost = None;
-        for number in 0..TRIES {
+        for number in 0..tries {
             wait(number);
             let tip = match self.tip().map_err(KeepError::from)? {
                 Tip::Commit(commit) => Some(commit),
@@ -242,11 +250,7 @@ impl ArchiveBranch {
             ours = Some((commit, made));
         }
         let place = self.to_string();
-        Err(KeepError::Crowded {
-            place,
-            tries: TRIES,
-        }
-        .into())
+        Err(KeepError::Crowded { place, tries }.into())
     }
 
     fn commit(&self, tip: Option<&Commit>, change: &Change) -> Result<Option<Commit>, KeepError> {
@@ -315,4 +319,48 @@ fn wait(number: u32) {
         .min(LONGEST);
     let share = RandomState::new().hash_one(number) as f64 / u64::MAX as f64;
     std::thread::sleep(most.mul_f64(share));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::git::scratch::Scratch;
+
+    #[test]
+    fn a_branch_that_changes_under_each_try_is_given_up_with_their_number() {
+        let scratch = Scratch::new();
+        scratch.commit("first", &[("a", "1")]);
+        let archive = Archive {
+            branch: "archive".parse().unwrap(),
+            place: ArchivePlace::Unsaid,
+            folder: String::new(),
+        };
+        let branch = ArchiveBranch::find(scratch.path(), &archive).unwrap();
+        let writes = |text: &str| {
+            let mut change = Change::new("a change");
+            change.write("file", text);
+            change
+        };
+        let mut tries = 0;
+        let mut keep = |least: u32| {
+            branch.keep_within(3, |_| -> Result<(Change, u32), KeepError> {
+                tries += 1;
+                if tries < least {
+                    // Somebody else is faster.
+                    let other = writes(&format!("other {tries}"));
+                    branch.keep(|_| Ok::<_, KeepError>((other.clone(), ())))?;
+                }
+                Ok((writes("ours"), tries))
+            })
+        };
+        let crowded = keep(u32::MAX).unwrap_err();
+        assert!(matches!(crowded, KeepError::Crowded { tries: 3, .. }));
+        let says = "branch `archive` changed under each of 3 tries";
+        assert!(crowded.to_string().starts_with(says), "{crowded}");
+        let read = || branch.open().unwrap().shelf.read("file").unwrap();
+        assert_eq!(read().as_deref(), Some("other 3"), "theirs is whole");
+        // From the fourth try on nobody is faster any more, so the first of the next three gets through.
+        assert_eq!(keep(4).unwrap(), 4);
+        assert_eq!(read().as_deref(), Some("ours"));
+    }
 }

@@ -102,6 +102,18 @@ fn a_writer_that_ends_after_any_step_leaves_an_archive_that_reads() {
             expected.push(id);
         }
         assert_eq!(now, expected, "after {k} steps of {steps_of_one}");
+        let found = verify(&shelf, "2026-03-01".parse().unwrap()).unwrap();
+        let errors = found
+            .findings
+            .iter()
+            .filter(|f| f.gravity == Gravity::Error);
+        let codes: Vec<&str> = errors.map(|finding| finding.code).collect();
+        let nothing_yet: &[&str] = if expected.is_empty() {
+            &["no-history"]
+        } else {
+            &[]
+        };
+        assert_eq!(codes, nothing_yet, "after {k} steps of {steps_of_one}");
 
         let next = format!("next-{k}");
         let runs = session(&next, 2);

@@ -15,7 +15,7 @@ use self::resume::{Progress, begin, refuse_changed, reopen};
 pub(super) use self::sides::SideArgs;
 use self::sides::{Stations, order};
 use super::archive::ArchiveArgs;
-use super::base::{BaseArgs, Footing};
+use super::base::{BaseArgs, Footing, shelf_of};
 use super::baseline::archived_runs;
 use super::budget::Ledger;
 use super::context::Context;
@@ -130,7 +130,7 @@ async fn go_on(
     let mut resumed = reopen(session, args.spec.as_deref(), context)?;
     let request = AbRequest {
         spec: &resumed.spec,
-        path: session,
+        path: &resumed.folder,
         sides: &resumed.sides,
         archive: resumed.archive.as_ref(),
         footing: None,
@@ -163,7 +163,7 @@ pub(super) struct AbRequest<'a> {
     pub(super) sides: &'a SideArgs,
     /// Where promoted sessions are, whose runs show how noisy this machine is; `None` assumes the noise.
     pub(super) archive: Option<&'a ArchiveArgs>,
-    /// Where they and the gate are read from; `None` reads them as they lie.
+    /// Where they and the gate are read from; `None` reads them as the evidence's base has them.
     pub(super) footing: Option<&'a Footing>,
     pub(super) lock: &'a LockArgs,
     pub(super) json: bool,
@@ -266,7 +266,11 @@ async fn sample(
     }
     let shelf = match (request.footing, request.archive) {
         (Some(footing), _) => Some(footing.shelf.clone()),
-        (None, Some(archive)) if pairs.done == 0 => Some(archive.open(Some(spec), context)?),
+        (None, Some(archive)) if pairs.done == 0 => {
+            let base = pairs.evidence.base.as_ref();
+            let keeper = archive.keeper(Some(spec))?;
+            Some(shelf_of(request.path, base, &keeper, context)?)
+        }
         (None, _) => None,
     };
     observe(pairs, request, shelf.as_ref(), interrupt).await?;

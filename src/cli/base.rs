@@ -79,14 +79,7 @@ impl BaseArgs {
             Some(_) => None,
             None => event_of(context).map_err(|error| undecided(&error))?,
         };
-        let mut footing = Footing {
-            shelf: Shelf::folder(""),
-            stamp: BaseStamp::new(None, ""),
-            change: SpecChange::None,
-            past: None,
-            kept: Kept::WithTheCode,
-            text: None,
-        };
+        let mut footing = Footing::new(BaseStamp::new(None, ""), None);
         let spec_file = file_of(path);
         match Repository::find(&folder_of(&spec_file)) {
             Ok(repository) => {
@@ -111,13 +104,25 @@ impl BaseArgs {
 }
 
 impl Footing {
+    fn new(stamp: BaseStamp, past: Option<(Repository, Commit)>) -> Self {
+        Self {
+            shelf: Shelf::folder(""),
+            stamp,
+            change: SpecChange::None,
+            past,
+            kept: Kept::WithTheCode,
+            text: None,
+        }
+    }
+
     /// The base, where it is a commit.
     fn base(&self) -> Option<(&Repository, &Commit)> {
         let (repository, _) = self.past.as_ref()?;
         Some((repository, self.stamp.commit.as_ref()?))
     }
 
-    /// Gives the spec what is the base's to say: its gate, its policies, and where its archive is.
+    /// Gives the spec what is the base's to say: its gate, its policies, what may differ between both sides,
+    /// and where its archive is.
     fn read_spec(
         &mut self,
         file: &Path,
@@ -146,15 +151,19 @@ impl Footing {
                     beside: &folder_of(file),
                 };
                 let old = read.parse(&text, spec, context)?;
+                let archive_differs = old.archive != spec.archive;
                 spec.archive.clone_from(&old.archive);
                 if old.workload_digest() != spec.workload_digest() {
                     let gate = &old.gate;
                     let policies = [gate.undecided, gate.no_baseline, gate.incomparable];
                     set_policies(&mut spec.gate, policies);
                     self.change = SpecChange::Workload;
-                } else if !same(&old.gate, &spec.gate) {
+                } else if !same(&old.gate, &spec.gate) || old.under_test != spec.under_test {
                     spec.gate = old.gate;
+                    spec.under_test = old.under_test;
                     self.stamp.gate_differs = true;
+                    self.text = Some(text);
+                } else if archive_differs {
                     self.text = Some(text);
                 }
             }
@@ -253,6 +262,23 @@ impl Footing {
     }
 }
 
+/// The archive as a session's base has it; as it lies where that is the working tree.
+pub(super) fn shelf_of(
+    folder: &Path,
+    base: Option<&BaseStamp>,
+    keeper: &Keeper,
+    context: &mut Context,
+) -> Result<Shelf, Failure> {
+    let Some(commit) = base.and_then(|base| base.commit.clone()) else {
+        return archive::open(keeper, context);
+    };
+    let repository = Repository::find(folder).map_err(|error| undecided(&error.into()))?;
+    let stamp = BaseStamp::new(Some(commit.clone()), "");
+    let mut footing = Footing::new(stamp, Some((repository, commit)));
+    footing.open(keeper, context)?;
+    Ok(footing.shelf)
+}
+
 /// What a session's baseline was read from, where it says.
 pub(super) fn kept_stamp(session: &Path) -> Result<Option<BaseStamp>, Failure> {
     let path = session.join(STAMP);
@@ -272,7 +298,8 @@ pub(super) fn kept_text(session: &Path) -> Result<Option<String>, Failure> {
     kept(&session.join(SPEC))
 }
 
-/// Gives a session's spec the gate that judged it; `run` is one of its candidate's.
+/// Gives a session's spec the gate that judged it, and what that put under test; `run` is one of its
+/// candidate's.
 pub(super) fn judged_as(
     session: &Path,
     run: &Run,
@@ -284,7 +311,8 @@ pub(super) fn judged_as(
             text,
             ..run.spec.clone()
         };
-        spec.gate = embedded_spec(&stamp, context)?.gate;
+        let judge = embedded_spec(&stamp, context)?;
+        (spec.gate, spec.under_test) = (judge.gate, judge.under_test);
     }
     Ok(())
 }

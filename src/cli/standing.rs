@@ -14,7 +14,9 @@ use crate::compare::{Arrangement, Comparison, Sides, compare};
 use crate::ident::Day;
 use crate::spec::Spec;
 use crate::summary::Run;
-use crate::verdict::{Excuse, Judgement, Release, judge_accepting, judge_drift, without_drift};
+use crate::verdict::{
+    Excuse, Judgement, NoRelease, Release, judge_accepting, judge_drift, without_drift,
+};
 
 /// Format tag of `standing.json`.
 const FORMAT: &str = "infergate.standing/1";
@@ -118,13 +120,8 @@ impl Standing {
                 judgement.caveats.push(why.to_owned());
                 return judgement;
             }
-            None => {
-                "no release is pinned here, so its drift is not judged: \
-                 `infergate baseline pin SESSION --as LABEL`"
-            }
-            Some(_) if self.runs.is_empty() => {
-                "the pinned release ran another workload, so its drift is not judged"
-            }
+            None => NoRelease::NotPinned,
+            Some(_) if self.runs.is_empty() => NoRelease::OtherWorkload,
             Some(label) => {
                 let sides = Sides {
                     baseline: &self.runs,

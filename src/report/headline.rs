@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use crate::unit::scale;
-use crate::verdict::{Design, Headline, Judgement, Reason, UniformShift, Verdict};
+use crate::verdict::{Design, Headline, Judgement, NoRelease, Reason, UniformShift, Verdict};
 
 use super::cells::{Group, group, listed};
 use super::span::Text;
@@ -31,10 +31,14 @@ pub(super) fn headline(judgement: &Judgement, title: &str) -> Text {
             [" was not judged", " were not judged"],
         ));
     }
-    text.then(count_phrase(
+    let text = text.then(count_phrase(
         counts,
         [" was not measured", " were not measured"],
-    ))
+    ));
+    match NoRelease::of(judgement) {
+        Some(_) => text.words("; none could be held against a release, as the gate asks"),
+        None => text,
+    }
 }
 
 /// A verdict as a word.

@@ -67,7 +67,7 @@ impl BaseStamp {
         let mut said = vec![format!("the baseline is that of {from}: {}", self.why)];
         if self.gate_differs {
             said.push(
-                "the candidate's spec has another `gate:`, which takes effect when it has landed; judged by the base's"
+                "the candidate's spec has another `gate:` or `under_test:`, which takes effect when it has landed; judged by the base's"
                     .to_owned(),
             );
         }

@@ -43,11 +43,35 @@ pub fn judge_drift(
     joined(judgement, drift)
 }
 
+/// Why the drift that a gate asks for can't be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoRelease {
+    /// None is pinned.
+    #[error(
+        "no release is pinned here, so its drift is not judged: `infergate baseline pin SESSION --as LABEL`"
+    )]
+    NotPinned,
+    /// Its runs are of something else.
+    #[error("the pinned release ran another workload, so its drift is not judged")]
+    OtherWorkload,
+}
+
+impl NoRelease {
+    /// Why that of this judgement was not judged, where its gate asked for it; a report's JSON keeps it
+    /// among the caveats.
+    pub fn of(judgement: &Judgement) -> Option<Self> {
+        let said = |why: &Self| judgement.caveats.contains(&why.to_string());
+        [Self::NotPinned, Self::OtherWorkload]
+            .into_iter()
+            .find(said)
+    }
+}
+
 /// What becomes of a judgement whose gate asks for drift that can't be judged, for this reason: what was
 /// not measured is no pass, unless the gate's `no_baseline` says so.
 #[must_use]
-pub fn without_drift(mut judgement: Judgement, why: &str, gate: &Gate) -> Judgement {
-    judgement.caveats.push(why.to_owned());
+pub fn without_drift(mut judgement: Judgement, why: NoRelease, gate: &Gate) -> Judgement {
+    judgement.caveats.push(why.to_string());
     if judgement.verdict == Verdict::Pass {
         judgement.verdict = Verdict::Undecided;
     }

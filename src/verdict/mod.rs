@@ -31,7 +31,7 @@ mod tests;
 pub use crate::compare::PinDifference;
 pub use accepted::{Excuse, judge_accepting};
 pub use base::{BaseStamp, Nearest};
-pub use drift::{Release, judge_drift, without_drift};
+pub use drift::{NoRelease, Release, judge_drift, without_drift};
 pub use explain::explain;
 pub use explanation::{Decided, Explanation, LookAhead, LookTaken, NoiseOfRun, Repeat, Tail};
 pub use finding::ARCHIVE_DAYS;

@@ -426,6 +426,19 @@ impl Sessions {
         }
     }
 
+    /// Puts its folder back, with nothing in it that stands.
+    fn restore(&self, clone: &Clone) {
+        clone.git(&["fetch", "--quiet", "origin", "archive"]);
+        let reference = self
+            .environment
+            .strip_prefix(clone.project.path("baselines"))
+            .unwrap();
+        for name in ["environment.json", "reference.json"] {
+            let path = format!("FETCH_HEAD:{}/{name}", reference.display());
+            fs::write(self.environment.join(name), clone.git(&["show", &path])).unwrap();
+        }
+    }
+
     /// Lets such sessions stand instead, two hours apart: what each was measured at, and by what its latencies
     /// are longer.
     fn stand(&self, sessions: &[(Option<&str>, f64)]) {
@@ -512,7 +525,7 @@ fn a_pull_request_cannot_turn_itself_green_and_what_it_measured_says_where_it_wa
     clone.event("pull_request", &head, &base);
     let ran = clone.gate("pull_request").exits(1);
     let ran = ran
-        .says("another `gate:`, which takes effect when it has landed")
+        .says("another `gate:` or `under_test:`, which takes effect when it has landed")
         .says(&format!(
             "measured 2 commits before the base, at {}",
             &first[..12]
@@ -613,4 +626,152 @@ fn sessions_of_squashed_commits_count_by_their_tree_and_it_is_said() {
     ran.says("2 sessions are of commits that are not in the base's past (squashed or rebased)")
         .says("1 session names no commit")
         .says("measured 1 commit before what is checked out");
+}
+
+impl Clone {
+    /// Lets what lies in `baselines` be the branch of this name on the remote, and takes the folder away.
+    fn publish(&self, branch: &str) {
+        let git = |words: &[&str]| {
+            let output = Command::new("git")
+                .arg("-C")
+                .arg(self.project.path("."))
+                .args(words)
+                .env("GIT_INDEX_FILE", ".git/of-the-archive")
+                .env("GIT_CONFIG_NOSYSTEM", "1")
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{words:?}: {output:?}");
+            let said = String::from_utf8(output.stdout).unwrap();
+            said.trim_end().to_owned()
+        };
+        git(&["add", "--force", "baselines"]);
+        let whole = git(&["write-tree"]);
+        let archive = self.git(&["rev-parse", &format!("{whole}:baselines")]);
+        let commit = self.git(&["commit-tree", "-m", "an archive", &archive]);
+        let target = format!("{commit}:refs/heads/{branch}");
+        self.git(&["push", "--quiet", "origin", &target]);
+        fs::remove_dir_all(self.project.path("baselines")).unwrap();
+    }
+
+    /// Lets the spec name this branch as its archive.
+    fn archive_on(&self, branch: &str) {
+        let path = self.project.path("spec.yaml");
+        let spec = fs::read_to_string(&path).unwrap();
+        let spec = spec.lines().filter(|line| !line.starts_with("archive:"));
+        let spec: Vec<&str> = spec.collect();
+        let text = format!("{}\narchive: {{branch: {branch}}}\n", spec.join("\n"));
+        fs::write(path, text).unwrap();
+    }
+
+    /// The gate where no job of CI says anything.
+    fn own_gate(&self) -> Ran {
+        let mut command = self.command(&["gate", "spec.yaml"]);
+        command.output().unwrap().into()
+    }
+}
+
+#[test]
+fn on_a_branch_of_its_own_the_sessions_of_other_branches_do_not_stand() {
+    let clone = Clone::new("sim: test");
+    let here = clone.git(&["rev-parse", "HEAD"]);
+    clone.branch("elsewhere");
+    let elsewhere = clone.commit("what others try");
+    clone.git(&["checkout", "--quiet", "main"]);
+    let sessions = Sessions::measure(&clone);
+    let gone = "ab".repeat(20);
+    let (here, elsewhere) = (Some(here.as_str()), Some(elsewhere.as_str()));
+    sessions.stand(&[
+        (elsewhere, 1.0),
+        (here, 1.0),
+        (Some(&gone), 1.0),
+        (here, 1.0),
+        (None, 1.0),
+    ]);
+    clone.publish("archive");
+    clone.archive_on("archive");
+    clone.commit("the archive is a branch");
+    let judged = clone
+        .own_gate()
+        .exits(3)
+        .says("2 sessions of commits that are not in the base's past are left out")
+        .says("1 session names no commit")
+        .says("measured 1 commit before what is checked out");
+    assert!(judged.out.contains("3 of the 5 sessions"), "{}", judged.out);
+    let base = &report(&clone)["base"];
+    assert_eq!(
+        (&base["elsewhere"], &base["rewritten"]),
+        (&2.into(), &serde_json::Value::Null)
+    );
+
+    // Where none is of this past, that is why nothing is judged.
+    fs::create_dir_all(sessions.environment.join("runs")).unwrap();
+    sessions.restore(&clone);
+    sessions.stand(&[(elsewhere, 1.0); 5]);
+    clone.publish("others");
+    clone.archive_on("others");
+    clone
+        .own_gate()
+        .exits(3)
+        .says("none of the 5 sessions of the baseline was measured in the past of");
+}
+
+#[test]
+fn a_pull_request_cannot_choose_another_archive() {
+    let clone = Clone::new("sim: test");
+    let sessions = Sessions::measure(&clone);
+    sessions.stand(&[(None, 1.0); 3]);
+    clone.publish("mine");
+    clone.archive_on("archive");
+    let base = clone.commit("the archive is a branch that is empty yet");
+    clone.push();
+    clone.branch("faster");
+    clone.archive_on("mine");
+    let head = clone.commit("with a baseline of my own");
+    clone.event("pull_request", &head, &base);
+    clone
+        .gate("pull_request")
+        .exits(3)
+        .says("no baseline for `small` in branch `archive` of `origin`");
+    // Its own branch does hold what it would have liked to be held against.
+    let own = clone.own_gate().exits(3);
+    assert!(
+        own.out.contains("3 of the 5 sessions"),
+        "{}\n{}",
+        own.out,
+        own.err
+    );
+}
+
+#[test]
+fn a_pull_request_cannot_put_more_under_test_than_its_base_does() {
+    let clone = Clone::new(NOBODY);
+    let base = clone.git(&["rev-parse", "HEAD"]);
+    clone.branch("faster");
+    let spec = fs::read_to_string(clone.project.path("spec.yaml")).unwrap();
+    let more = spec.replace(
+        "under_test: [engine.args]",
+        "under_test: [engine.args, model]",
+    );
+    assert_ne!(more, spec);
+    fs::write(clone.project.path("spec.yaml"), more).unwrap();
+    let head = clone.commit("another model");
+    clone.event("pull_request", &head, &base);
+    based_on(clone.gate("pull_request"), &base)
+        .says("another `gate:` or `under_test:`, which takes effect when it has landed");
+}
+
+#[test]
+fn sessions_that_show_the_noise_say_where_they_were_measured_too() {
+    let clone = Clone::new("sim: test");
+    let here = clone.git(&["rev-parse", "HEAD"]);
+    let words = ["--sessions", "2", "--repeats", "2"];
+    let mut calibrate = clone.command(&[&["calibrate", "spec.yaml"], &words[..]].concat());
+    Ran::from(calibrate.output().unwrap()).exits(0);
+    for path in clone.project.runs() {
+        assert_eq!(json(&path)["source"]["commit"], here, "{}", path.display());
+    }
+    let show = clone.command(&["baseline", "show", "small"]);
+    Ran::from({ show }.output().unwrap())
+        .exits(0)
+        .shows(&format!("Source: commit {}", &here[..12]));
 }

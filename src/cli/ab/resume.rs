@@ -117,6 +117,8 @@ fn hold(session: &Path) -> Result<Hold, Failure> {
 /// A session that goes on.
 pub(super) struct Resumed {
     pub(super) spec: Spec,
+    /// Where the spec's files are.
+    pub(super) folder: PathBuf,
     pub(super) sitting: CliSitting,
     pub(super) sides: SideArgs,
     pub(super) archive: Option<ArchiveArgs>,
@@ -173,7 +175,9 @@ pub(super) fn reopen(
     if let Some(text) = kept_text(session)? {
         let path = format!("the base of `{}`", session.display());
         let parsed = parse_spec(&Source { path, text }, &stamp.folder, context)?;
-        spec.gate = selected(parsed.spec, &stamp.select)?.gate;
+        let judge = selected(parsed.spec, &stamp.select)?;
+        (spec.gate, spec.under_test) = (judge.gate, judge.under_test);
+        spec.archive = judge.archive;
     }
     let mut sitting = open_sitting_in(&spec, session, stamp.session, context)?;
     if let Some(path) = &stamp.spec {
@@ -186,6 +190,7 @@ pub(super) fn reopen(
     progress.evidence.base = kept_stamp(session)?;
     Ok(Resumed {
         spec,
+        folder: stamp.folder,
         sitting,
         sides: stamp.sides,
         archive: (!stamp.noise_assumed).then_some(ArchiveArgs {

@@ -115,7 +115,7 @@ pub(super) async fn run(
     }
     if !noise.from_archive {
         let keeper = noise.archive.keeper(Some(&spec))?;
-        let pins = noise::take(noise, &spec, &keeper, context, interrupt).await?;
+        let pins = noise::take(noise, path, &spec, &keeper, context, interrupt).await?;
         let shelf = archive::open(&keeper, context)?;
         let kept = outcome::of_target(&shelf, &spec, &plan, &pins)?;
         return outcome::print(&spec, &[kept], args.json, context);

@@ -1,5 +1,7 @@
 //! Sessions of runs of one target, for the noise that they show.
 
+use std::path::Path;
+
 use super::NoiseArgs;
 use crate::baseline::{Keeper, MeasuredSession, keep_noise};
 use crate::cli::ab::pairs::{fault, set_aside};
@@ -8,6 +10,7 @@ use crate::cli::budget::Ledger;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Interrupt;
+use crate::cli::origin::source_of;
 use crate::cli::run::ending;
 use crate::cli::sitting::{CliSitting, open_sitting};
 use crate::exit::Exit;
@@ -25,6 +28,7 @@ const LEAST_RUNS: usize = 2;
 /// failure stays, as far as it shows noise. Returns the target's pins.
 pub(super) async fn take(
     args: &NoiseArgs,
+    path: &Path,
     spec: &Spec,
     keeper: &Keeper,
     context: &mut Context,
@@ -45,6 +49,7 @@ pub(super) async fn take(
         let of = args.sessions;
         context.note(&format!("session {number} of {of}"));
         let mut sitting = open_sitting(spec, &args.out, context)?;
+        sitting.stamp(source_of(path, context));
         let ledger = ledger.get_or_insert_with(|| Ledger::open(spec, sitting.plan(), [], context));
         if let Some(why) = ledger.stops(args.repeats, context) {
             return Err(Failure::new(
