@@ -201,6 +201,7 @@ impl Maker {
                 cost: None,
             },
             source: None,
+            untrusted: false,
             trace_digest: plan.trace_digest(),
             salt: String::new(),
             prompt_calibration: PromptCalibration::ASSUMED,

@@ -8,6 +8,7 @@ mod lines;
 mod lock;
 mod records;
 mod store;
+mod upload;
 mod writer;
 
 pub use lock::FolderLock;
@@ -16,4 +17,5 @@ pub use store::{
     ArchiveError, json_text, load_run, load_runs, parse_run, run_text, save_json, save_run,
     save_text,
 };
+pub use upload::{Upload, UploadError, load_upload};
 pub use writer::RecordWriter;

@@ -231,6 +231,11 @@ fn check(session: MeasuredSession<'_>) -> Result<&Run, PromoteError> {
                 shard.index, shard.count
             )));
         }
+        if run.untrusted {
+            return Err(unfit(
+                "it came from a job that is not trusted; measure what was merged".to_owned(),
+            ));
+        }
         let request = run.source.as_ref().and_then(|source| source.pull_request);
         if let Some(number) = request {
             return Err(unfit(format!(

@@ -13,7 +13,7 @@ use super::budget::{Ledger, keep_stop, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
-use super::judge::Evidence;
+use super::judge::{Evidence, Show};
 use super::lock::LockArgs;
 use super::origin::source_of;
 use super::scores;
@@ -68,9 +68,8 @@ pub(super) struct GateArgs {
     #[command(flatten)]
     lock: LockArgs,
 
-    /// Print the report as JSON on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    show: Show,
 }
 
 pub(super) async fn run(
@@ -94,7 +93,7 @@ pub(super) async fn run(
             archive: Some(&args.archive),
             footing: Some(&footing),
             lock: &args.lock,
-            json: args.json,
+            show: args.show,
         };
         return interleave(request, &mut sitting, context, interrupt).await;
     }
@@ -231,7 +230,7 @@ async fn against_stored(
             NextLook::Repeats(_) | NextLook::Stop => break judgement,
         }
     };
-    evidence.conclude(&judgement, spec, sitting, args.json, context, interrupt)
+    evidence.conclude(&judgement, spec, sitting, args.show, context, interrupt)
 }
 
 /// What the spec's policy of this name makes of a baseline that can't be used.

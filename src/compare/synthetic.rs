@@ -42,6 +42,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             cost: None,
         },
         source: None,
+        untrusted: false,
         trace_digest: Digest::of(b"trace"),
         salt: format!("{minute}"),
         prompt_calibration: PromptCalibration::ASSUMED,

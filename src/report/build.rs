@@ -1,6 +1,6 @@
 //! Judgement and runs → the view model of a comparison: orders, words and rounds; decides nothing.
 
-use crate::summary::Run;
+use crate::summary::{Run, Side};
 use crate::unit::scale;
 use crate::verdict::{Design, Finding, Judgement, PinDifference, Verdict};
 
@@ -54,7 +54,7 @@ pub(super) fn build_of(
             Verdict::Regression => Tone::Bad,
             Verdict::Undecided | Verdict::Invalid => Tone::Unsure,
         },
-        lead: headline::lead(judgement),
+        lead: lead(judgement, facts),
         environment: environment(judgement, facts),
         broken,
         unmeasured,
@@ -136,6 +136,23 @@ pub(super) fn urgent(judged: [Vec<Judged>; 3], most: usize) -> [CellTable; 3] {
         left -= shown;
         cells::table(judged, shown)
     })
+}
+
+/// What matters most after the headline; that figures can't be trusted comes before all.
+fn lead(judgement: &Judgement, facts: &Facts) -> Vec<Text> {
+    let told = |side| facts.untrusted.contains(&side);
+    let ours = match (told(Side::Baseline), told(Side::Candidate)) {
+        (false, false) => None,
+        (false, true) => Some("the baseline, the limits and this verdict are"),
+        (true, _) => Some("the limits and this verdict are"),
+    };
+    let untrusted = ours.map(|ours| {
+        Text::of("Figures come from a job that is not trusted, whose code could have written any; ")
+            .words(ours)
+            .words(" of this repository")
+    });
+    let lead = headline::lead(judgement);
+    untrusted.into_iter().chain(lead).collect()
 }
 
 fn environment(judgement: &Judgement, facts: &Facts) -> Environment {

@@ -22,6 +22,9 @@ use super::{conditions, engines, method, setup, words};
 pub struct Facts {
     /// The pinned facts of each side, those of its first run.
     pub pins: BothPins,
+    /// Sides with figures from a job that is not trusted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub untrusted: Vec<Side>,
     /// How requests ended, by stage and side.
     pub counts: Vec<StageCounts>,
     /// Latency and throughput of the steps of sweeps, by side.
@@ -100,6 +103,11 @@ impl Facts {
                 baseline: pins(sides.baseline),
                 candidate: pins(sides.candidate),
             },
+            untrusted: both(sides)
+                .into_iter()
+                .filter(|(_, runs)| runs.iter().any(|run| run.untrusted))
+                .map(|(side, _)| side)
+                .collect(),
             counts: outcomes::counts(sides),
             steps: both(sides)
                 .into_iter()

@@ -308,6 +308,7 @@ impl Sitting {
             end: loaded.end,
             spec: SpecStamp::of(&self.spec, self.plan.cache()),
             source: self.source.clone(),
+            untrusted: false,
             trace_digest: self.plan.trace_digest(),
             salt: salt.as_str().to_owned(),
             prompt_calibration: calibration,

@@ -177,6 +177,7 @@ fn blank(spec: &Spec, plan: &Plan) -> Run {
         end: RunEnd::Complete,
         spec: SpecStamp::of(spec, plan.cache()),
         source: None,
+        untrusted: false,
         trace_digest: plan.trace_digest(),
         salt: String::new(),
         prompt_calibration: PromptCalibration::ASSUMED,

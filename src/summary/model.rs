@@ -59,6 +59,9 @@ pub struct Run {
     /// The state of the spec's repository; `None` outside of one, and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<SourceStamp>,
+    /// Whether it came from a job whose code nobody had accepted, and whose figures could be anything.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untrusted: bool,
     /// Digest of lengths, instants and groups; equal for every run of a comparison.
     pub trace_digest: Digest,
     /// First tokens of every prompt or shared prefix, distinct per run.

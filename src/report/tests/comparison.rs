@@ -317,3 +317,25 @@ fn sixty_cells() {
     let users = ["1", "2", "4", "8", "16", "32"];
     check("sixty_cells", &many_cells(&users, 1), &[], &[]);
 }
+
+#[test]
+fn figures_of_an_untrusted_job_are_said_to_be_before_all() {
+    let lead = |trusted: bool| {
+        let mut candidate = runs("c", "0.12.0", 1.0);
+        for run in &mut candidate {
+            run.untrusted = !trusted;
+        }
+        let baseline = runs("b", "0.11.0", 1.0);
+        let sides = Sides {
+            title: "chat-8b",
+            baseline: &baseline,
+            candidate: &candidate,
+            reproduce: &[],
+            places: &[],
+        };
+        let page = markdown::report(&build(&judgement(Verdict::Pass, healthy()), &sides));
+        page.lines().nth(2).unwrap_or_default().to_owned()
+    };
+    assert!(lead(false).starts_with("Figures come from a job that is not trusted"));
+    assert!(!lead(true).contains("not trusted"));
+}

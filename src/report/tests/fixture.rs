@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::exit::Exit;
 use crate::ident::Digest;
 use crate::metric::{Cell, Metric, Quantile};
-use crate::plan::PromptCalibration;
 use crate::provenance::{Observation, Pin, PinPath, Why};
 use crate::sample::{FinishReason, OutcomeKind, TokenSource};
 use crate::spec::{Limit, SloClause};
@@ -44,9 +43,10 @@ pub(in crate::report) fn run(id: &str, version: &str, slow: f64) -> Run {
             cost: None,
         },
         source: None,
+        untrusted: false,
         trace_digest: Digest::of(b"trace"),
         salt: "harbour lantern".to_owned(),
-        prompt_calibration: PromptCalibration::ASSUMED,
+        prompt_calibration: crate::plan::PromptCalibration::ASSUMED,
         pins: BTreeMap::new(),
         cold_start: None,
         network: None,
