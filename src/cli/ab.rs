@@ -21,6 +21,7 @@ use super::budget::Ledger;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::judge::Show;
 use super::lock::LockArgs;
 use super::origin::source_of;
 use super::publish::announce::AnnounceArgs;
@@ -84,9 +85,8 @@ pub(super) struct AbArgs {
     #[command(flatten)]
     announce: AnnounceArgs,
 
-    /// Print the report as JSON on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    show: Show,
 }
 
 pub(super) async fn run(
@@ -112,7 +112,7 @@ pub(super) async fn run(
         archive: Some(&args.archive),
         footing: Some(&footing),
         lock: &args.lock,
-        json: args.json,
+        show: args.show,
     };
     let announced = args.announce.begin(&spec, context).await?;
     let outcome = interleave(request, &mut sitting, context, interrupt).await;
@@ -135,7 +135,7 @@ async fn go_on(
         archive: resumed.archive.as_ref(),
         footing: None,
         lock: &args.lock,
-        json: args.json,
+        show: args.show,
     };
     let stations = Stations::find(request.sides, request.spec, &resumed.sitting, context)?;
     let announced = args.announce.begin(request.spec, context).await?;
@@ -166,7 +166,7 @@ pub(super) struct AbRequest<'a> {
     /// Where they and the gate are read from; `None` reads them as the evidence's base has them.
     pub(super) footing: Option<&'a Footing>,
     pub(super) lock: &'a LockArgs,
-    pub(super) json: bool,
+    pub(super) show: Show,
 }
 
 /// Takes pairs until the judgement needs no more, and reports.
@@ -229,7 +229,7 @@ async fn proceed(
     let (evidence, sitting) = (pairs.evidence, pairs.sitting);
     match outcome {
         Ok(judgement) => {
-            evidence.conclude(&judgement, spec, sitting, request.json, context, interrupt)
+            evidence.conclude(&judgement, spec, sitting, request.show, context, interrupt)
         }
         Err(failure) => {
             if let (Some(command), false) = (sitting.go_on_command(), evidence.baseline.is_empty())

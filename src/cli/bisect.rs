@@ -13,6 +13,7 @@ use super::ab::{AbRequest, SideArgs, interleave};
 use super::context::Context;
 use super::failure::{Failure, FailureText};
 use super::interrupt::Interrupt;
+use super::judge::Show;
 use super::lock::LockArgs;
 use super::sitting::{OutArgs, open_sitting};
 use super::source::SelectArgs;
@@ -181,7 +182,7 @@ async fn take(
         archive: None,
         footing: None,
         lock: &args.lock,
-        json: false,
+        show: Show::default(),
     };
     // Of the report one line is shown; the rest lies in the session.
     let shown = std::mem::replace(&mut context.out, Box::new(std::io::sink()));

@@ -9,7 +9,7 @@ use super::baseline::{kept_archive, kept_baseline, runs_at};
 use super::budget::{stop_of, stopped};
 use super::context::Context;
 use super::failure::Failure;
-use super::judge::Evidence;
+use super::judge::{Evidence, Show};
 use super::report::read_reports;
 use super::source::{embedded_spec, load_spec, selected};
 use super::standing::Standing;
@@ -61,13 +61,12 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "SPEC")]
     spec: Option<PathBuf>,
 
-    /// Write `report.md` and `report.json` into this folder
+    /// Write `report.md`, `report.json`, `junit.xml` and `metrics.txt` into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
-    /// Print the report as JSON on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    show: Show,
 }
 
 pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Failure> {
@@ -97,7 +96,7 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
         &spec,
         args.out.as_deref(),
         (&[], &places(args, &spec)),
-        args.json,
+        args.show,
         context,
     )
 }

@@ -8,6 +8,7 @@ use super::ab::{AbRequest, SideArgs, interleave};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::judge::Show;
 use super::lock::LockArgs;
 use super::sitting::open_sitting_in;
 use super::source::load_spec;
@@ -70,7 +71,7 @@ pub(super) async fn run(
         archive: None,
         footing: None,
         lock: &LockArgs::NONE,
-        json: false,
+        show: Show::default(),
     };
     let verdict = interleave(request, &mut sitting, context, interrupt).await?;
     let code = verdict.code();

@@ -15,6 +15,7 @@ use super::budget::{Ledger, keep_stop, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::judge::Show;
 use super::lock::LockArgs;
 use super::origin::source_of;
 use super::publish::announce::AnnounceArgs;
@@ -85,9 +86,8 @@ pub(super) struct GateArgs {
     #[command(flatten)]
     announce: AnnounceArgs,
 
-    /// Print the report as JSON on standard output
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    show: Show,
 }
 
 pub(super) async fn run(
@@ -135,7 +135,7 @@ async fn measure(
             archive: Some(&args.archive),
             footing: Some(footing),
             lock: &args.lock,
-            json: args.json,
+            show: args.show,
         };
         return interleave(request, sitting, context, interrupt).await;
     }
@@ -215,5 +215,5 @@ async fn against_stored(
             NextLook::Repeats(_) | NextLook::Stop => break judgement,
         }
     };
-    evidence.conclude(&judgement, spec, sitting, args.json, context, interrupt)
+    evidence.conclude(&judgement, spec, sitting, args.show, context, interrupt)
 }

@@ -2,15 +2,19 @@
 
 use std::path::Path;
 
+use clap::Args;
+
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::report::Format;
 use super::sitting::CliSitting;
 use super::standing::Standing;
 use crate::archive::save_text;
 use crate::compare::{Sides, compare};
 use crate::diagnosis::diagnose;
 use crate::exit::Exit;
+use crate::report::json::ReportFile;
 use crate::report::{self, CellPlace};
 use crate::spec::{Layer, Spec};
 use crate::summary::{Run, Side};
@@ -43,6 +47,47 @@ pub(super) struct Evidence {
     pub(super) base: Option<BaseStamp>,
     /// What stands beside a gate's baseline.
     pub(super) standing: Standing,
+}
+
+/// What is printed of a verdict.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(super) struct Show {
+    /// Print the report as JSON on standard output
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+
+    /// What to print on standard output
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+}
+
+impl Show {
+    /// A report in the form that was asked for.
+    fn of(self, file: &ReportFile, context: &Context) -> String {
+        let reports = std::slice::from_ref(file);
+        match self.format {
+            None if self.json => file.render(),
+            None | Some(Format::Text) => context.paint(&report::text::report(&file.model())),
+            Some(Format::Json) => file.render(),
+            Some(Format::Markdown) => report::markdown::report(&file.model()),
+            Some(Format::Junit) => report::junit::render(reports),
+            Some(Format::Openmetrics) => report::metrics::openmetrics(reports),
+        }
+    }
+}
+
+/// Writes a report in every form that a CI reads.
+fn save_report(folder: &Path, file: &ReportFile) -> Result<(), Failure> {
+    let reports = std::slice::from_ref(file);
+    for (name, text) in [
+        ("report.md", report::markdown::report(&file.model())),
+        ("report.json", file.render()),
+        ("junit.xml", report::junit::render(reports)),
+        ("metrics.txt", report::metrics::openmetrics(reports)),
+    ] {
+        save_text(&folder.join(name), &text)?;
+    }
+    Ok(())
 }
 
 impl Evidence {
@@ -92,15 +137,15 @@ impl Evidence {
         }
     }
 
-    /// Writes `report.md` and `report.json` into the folder, if there is one, and prints the
-    /// summary, or the JSON; all of that before any exit code.
+    /// Writes the report's files into the folder, if there is one, and prints it; all of that before any
+    /// exit code.
     pub(super) fn publish(
         &self,
         judgement: &Judgement,
         spec: &Spec,
         folder: Option<&Path>,
         (reproduce, places): (&[String], &[CellPlace]),
-        json: bool,
+        show: Show,
         context: &mut Context,
     ) -> Result<Exit, Failure> {
         let sides = report::Sides {
@@ -110,17 +155,11 @@ impl Evidence {
             reproduce,
             places,
         };
-        let model = report::build(judgement, &sides);
-        let as_json = report::json::ReportFile::new(judgement, &sides).render();
+        let file = ReportFile::new(judgement, &sides);
         if let Some(folder) = folder {
-            save_text(&folder.join("report.md"), &report::markdown::report(&model))?;
-            save_text(&folder.join("report.json"), &as_json)?;
+            save_report(folder, &file)?;
         }
-        let text = if json {
-            as_json
-        } else {
-            context.paint(&report::text::report(&model))
-        };
+        let text = show.of(&file, context);
         context.print(&text);
         if let Some(folder) = folder {
             context.note(&format!("report: {}", folder.join("report.md").display()));
@@ -135,14 +174,14 @@ impl Evidence {
         judgement: &Judgement,
         spec: &Spec,
         sitting: &CliSitting,
-        json: bool,
+        show: Show,
         context: &mut Context,
         interrupt: &Interrupt,
     ) -> Result<Exit, Failure> {
         let folder = sitting.folder();
         let reproduce = [format!("infergate compare {}", folder.display())];
         let told = (&reproduce[..], sitting.places());
-        let exit = self.publish(judgement, spec, Some(folder), told, json, context)?;
+        let exit = self.publish(judgement, spec, Some(folder), told, show, context)?;
         if interrupt.asked() {
             let folder = folder.display();
             let mut text = format!("interrupted; what was measured is in `{folder}`");

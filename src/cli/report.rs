@@ -16,6 +16,7 @@ use super::standing::Standing;
 use crate::archive::save_text;
 use crate::exit::Exit;
 use crate::layers::side_by_side;
+use crate::report::export::openmetrics;
 use crate::report::json::ReportFile;
 use crate::report::{self, comment, suite};
 use crate::summary::{Run, Side};
@@ -53,13 +54,17 @@ pub(super) struct ReportArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     /// For a pull request
     Markdown,
     /// For a terminal
     Text,
     /// For a machine
     Json,
+    /// For the test report of any CI; of comparisons
+    Junit,
+    /// For Prometheus and for GitLab's metrics reports
+    Openmetrics,
 }
 
 pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Failure> {
@@ -136,6 +141,8 @@ fn of_reports(
             [report] => report.render(),
             reports => suite::SuiteFile::new(reports).render(),
         },
+        Format::Junit => report::junit::render(reports),
+        Format::Openmetrics => report::metrics::openmetrics(reports),
     })
 }
 
@@ -157,7 +164,12 @@ fn of_runs(path: &Path, args: &ReportArgs, context: &Context) -> Result<String, 
             Format::Markdown => report::layers::markdown(&model),
             Format::Text => context.paint(&report::layers::text(&model)),
             Format::Json => as_json(&layers)?,
+            Format::Junit => return Err(no_verdict()),
+            Format::Openmetrics => openmetrics(&runs),
         });
+    }
+    if args.format == Format::Openmetrics {
+        return Ok(openmetrics(&runs));
     }
     let each = runs.iter().map(|run| single(run, args.format, context));
     each.collect()
@@ -240,5 +252,13 @@ fn single(run: &Run, format: Format, context: &Context) -> Result<String, Failur
                 )
             })? + "\n"
         }
+        Format::Junit => return Err(no_verdict()),
+        Format::Openmetrics => openmetrics(std::slice::from_ref(run)),
     })
+}
+
+fn no_verdict() -> Failure {
+    Failure::usage(
+        "JUnit has test cases of a verdict, and runs have none; name a session of `ab` or `gate`, or its `report.json`",
+    )
 }

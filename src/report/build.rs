@@ -121,22 +121,6 @@ pub(super) fn build_of(
     }
 }
 
-/// What matters most after the headline; that figures can't be trusted comes before all.
-fn lead(judgement: &Judgement, facts: &Facts) -> Vec<Text> {
-    let ours = match facts.untrusted[..] {
-        [] => None,
-        [Side::Candidate] => Some("the baseline, the limits and this verdict are"),
-        [_, ..] => Some("the limits and this verdict are"),
-    };
-    let untrusted = ours.map(|ours| {
-        Text::of("Figures come from a job that is not trusted, whose code could have written any; ")
-            .words(ours)
-            .words(" of this repository")
-    });
-    let lead = headline::lead(judgement);
-    untrusted.into_iter().chain(lead).collect()
-}
-
 /// Gated cells that someone has to look at, the worst first.
 pub(super) const URGENT: [fn(&Finding) -> bool; 3] = [
     |f| f.gated && group(f.state) == Group::Broken,
@@ -152,6 +136,23 @@ pub(super) fn urgent(judged: [Vec<Judged>; 3], most: usize) -> [CellTable; 3] {
         left -= shown;
         cells::table(judged, shown)
     })
+}
+
+/// What matters most after the headline; that figures can't be trusted comes before all.
+fn lead(judgement: &Judgement, facts: &Facts) -> Vec<Text> {
+    let told = |side| facts.untrusted.contains(&side);
+    let ours = match (told(Side::Baseline), told(Side::Candidate)) {
+        (false, false) => None,
+        (false, true) => Some("the baseline, the limits and this verdict are"),
+        (true, _) => Some("the limits and this verdict are"),
+    };
+    let untrusted = ours.map(|ours| {
+        Text::of("Figures come from a job that is not trusted, whose code could have written any; ")
+            .words(ours)
+            .words(" of this repository")
+    });
+    let lead = headline::lead(judgement);
+    untrusted.into_iter().chain(lead).collect()
 }
 
 fn environment(judgement: &Judgement, facts: &Facts) -> Environment {

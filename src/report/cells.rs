@@ -109,7 +109,8 @@ fn named(finding: &Finding) -> Text {
     }
 }
 
-fn row(finding: &Finding, design: &Design) -> CellRow {
+/// One finding as a row.
+pub(super) fn row(finding: &Finding, design: &Design) -> CellRow {
     let metric = finding.cell.metric.metric();
     let (baseline, candidate) = readings(metric, finding.baseline, finding.candidate);
     CellRow {

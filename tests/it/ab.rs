@@ -105,6 +105,14 @@ fn the_report_file_is_enough(project: &Project, session: &str, report: &serde_js
     assert_eq!(place["path"], "spec.yaml");
     assert!(spec.lines().nth(line - 1).unwrap().contains("metric:"));
 
+    for (format, written) in [("junit", "junit.xml"), ("openmetrics", "metrics.txt")] {
+        let written =
+            std::fs::read_to_string(project.path(&format!("{session}/{written}"))).unwrap();
+        for verb in ["report", "compare"] {
+            let ran = project.run(&[verb, session, "--format", format]);
+            assert_eq!(ran.out, written, "{verb} {format}");
+        }
+    }
     let several = project.run(&["report", &file, session]).exits(0);
     assert!(
         several.out.starts_with("**Regression in 2 of 2 specs"),

@@ -99,7 +99,7 @@ impl Session<'_> {
             spec,
             Some(self.folder),
             (&reproduce, self.places),
-            args.json,
+            args.show,
             context,
         )
     }

@@ -30,7 +30,7 @@ pub(super) fn of(run: &Run) -> Vec<(Cell, Measure)> {
 }
 
 /// `p95`, `mean`, an imported score's name; empty of a metric that is one number.
-pub(super) fn statistic(cell: &Cell) -> String {
+pub(in crate::report) fn statistic(cell: &Cell) -> String {
     match cell.metric.statistic() {
         Statistic::Value => String::new(),
         Statistic::Mean => "mean".to_owned(),

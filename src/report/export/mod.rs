@@ -1,7 +1,7 @@
 //! Runs for other tools: a long table, and OpenMetrics.
 
-mod cells;
-mod openmetrics;
+pub(super) mod cells;
+pub(super) mod openmetrics;
 mod table;
 
 pub use openmetrics::openmetrics;

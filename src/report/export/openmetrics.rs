@@ -119,7 +119,7 @@ fn text_of(metric: Metric, measure: &Measure) -> Result<String, State> {
 }
 
 /// `infergate_ttft_seconds`; a unit ends its family's name, as the format asks.
-fn name(metric: Metric) -> String {
+pub(in crate::report) fn name(metric: Metric) -> String {
     let (name, unit) = (metric.name().replace('.', "_"), metric.unit().word());
     if name.ends_with(unit) {
         format!("infergate_{name}")
@@ -158,7 +158,8 @@ fn about(run: &Run) -> Vec<(&'static str, String)> {
     labels
 }
 
-fn family(out: &mut String, name: &str, kind: &str, unit: &str, help: &str) {
+/// The lines that begin a family.
+pub(in crate::report) fn family(out: &mut String, name: &str, kind: &str, unit: &str, help: &str) {
     let _ = writeln!(out, "# TYPE {name} {kind}");
     if !unit.is_empty() {
         let _ = writeln!(out, "# UNIT {name} {unit}");
@@ -166,21 +167,27 @@ fn family(out: &mut String, name: &str, kind: &str, unit: &str, help: &str) {
     let _ = writeln!(out, "# HELP {name} {}", escaped(help));
 }
 
-/// Labels without a value are left out: the format takes an empty one for none.
 fn sample(out: &mut String, name: &str, labels: &[(&str, String)], value: &str, run: &Run) {
+    let mut line = unstamped(name, labels, value);
+    if let Some(seconds) = instant::seconds(&run.started) {
+        let _ = write!(line, " {seconds}");
+    }
+    out.push_str(&line);
+    out.push('\n');
+}
+
+/// A sample without an instant and a line end. Labels without a value are left out: the format takes an
+/// empty one for none.
+pub(in crate::report) fn unstamped(name: &str, labels: &[(&str, String)], value: &str) -> String {
     let labels: Vec<String> = labels
         .iter()
         .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
         .collect();
-    let _ = write!(out, "{name}{{{}}} {value}", labels.join(","));
-    if let Some(seconds) = instant::seconds(&run.started) {
-        let _ = write!(out, " {seconds}");
-    }
-    out.push('\n');
+    format!("{name}{{{}}} {value}", labels.join(","))
 }
 
-/// Backslashes, quotes and line feeds escaped.
+/// Backslashes, quotes and line feeds escaped, other control characters replaced.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -188,6 +195,7 @@ fn escaped(text: &str) -> String {
             '\\' => out.push_str("\\\\"),
             '"' => out.push_str("\\\""),
             '\n' => out.push_str("\\n"),
+            c if c.is_control() => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
@@ -195,4 +203,4 @@ fn escaped(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::report) mod tests;

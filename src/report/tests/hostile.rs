@@ -20,7 +20,7 @@ use crate::verdict::{CellState, Judgement, Reason};
 use super::fixture;
 
 /// What has been used against Markdown, GitHub's links, templates and terminals.
-const HOSTILE: &[&str] = &[
+pub(super) const HOSTILE: &[&str] = &[
     "@octocat",
     "ping @org/team now",
     "a|b",

@@ -5,6 +5,7 @@ mod comparison;
 mod doctor;
 mod engines;
 mod explain;
+mod files;
 pub(super) mod fixture;
 mod forged;
 pub(super) mod history;

@@ -7,16 +7,17 @@ use crate::report::tests::fixture;
 
 /// A sample: its name, labels in order, value and instant.
 #[derive(Debug, Clone, PartialEq)]
-struct Read {
-    name: String,
-    labels: Vec<(String, String)>,
-    value: f64,
+pub(in crate::report) struct Read {
+    pub(in crate::report) name: String,
+    pub(in crate::report) labels: Vec<(String, String)>,
+    pub(in crate::report) value: f64,
+    /// NaN where it has none.
     at: f64,
 }
 
 /// Reads a whole text, strictly: families in one piece and once, units that end their names, samples of
 /// the family that was announced, no label twice, no sample twice, `# EOF` last and once.
-fn parse(text: &str) -> Vec<Read> {
+pub(in crate::report) fn parse(text: &str) -> Vec<Read> {
     let ends = text.lines().filter(|line| *line == "# EOF");
     assert!(text.ends_with("# EOF\n") && ends.count() == 1);
     assert!(!text.contains('\r'));
@@ -102,7 +103,7 @@ fn sample_of(line: &str) -> Read {
         "+Inf" => f64::INFINITY,
         number => number.parse().unwrap(),
     };
-    let at = numbers.next().unwrap().parse().unwrap();
+    let at = numbers.next().map_or(f64::NAN, |at| at.parse().unwrap());
     assert_eq!(numbers.next(), None, "{line}");
     Read {
         name: name.to_owned(),
