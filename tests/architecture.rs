@@ -87,6 +87,7 @@ const CONFINED: &[(&str, &[&str])] = &[
             "cli/context.rs",
             "compare/pairing.rs",
             "history/instant.rs",
+            "ident/day.rs",
             "trace/instant.rs",
         ],
     ),

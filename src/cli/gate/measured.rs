@@ -1,0 +1,159 @@
+//! `gate --candidate`: the same judgement of runs that were measured before, by another job or on another
+//! day. Nothing is sent to any target.
+
+use std::path::Path;
+
+use super::GateArgs;
+use super::ground::{Groundless, Wanted, ground, keep_ground};
+use crate::archive::load_upload;
+use crate::cli::base::{Footing, file_of};
+use crate::cli::baseline::{archived_runs, runs_at};
+use crate::cli::context::Context;
+use crate::cli::failure::Failure;
+use crate::cli::judge::Evidence;
+use crate::cli::sitting::{archive_of, keep, new_session};
+use crate::cli::source::load_spec_unasked;
+use crate::exit::Exit;
+use crate::ident::{Day, Digest};
+use crate::plan::Plan;
+use crate::report::CellPlace;
+use crate::spec::Spec;
+use crate::summary::{Run, Side};
+
+pub(super) async fn run(args: &GateArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let spec = load_spec_unasked(&args.spec, context)?;
+    let mut spec = args.select.apply_gated(spec)?;
+    let places = CellPlace::of(&spec, &file_of(&args.spec).display().to_string());
+    let mut footing = (args.base).find(&args.spec, &args.archive, &mut spec, context)?;
+    let announced = args.announce.begin(&spec, context).await?;
+    let folder = args.out.out.join(new_session(&spec, context));
+    let session = Session {
+        folder: &folder,
+        places: &places,
+    };
+    let outcome = session.judge(args, &spec, &mut footing, context);
+    announced.conclude(outcome, &folder, context).await
+}
+
+/// Where the judgement goes.
+struct Session<'a> {
+    folder: &'a Path,
+    places: &'a [CellPlace],
+}
+
+impl Session<'_> {
+    fn judge(
+        &self,
+        args: &GateArgs,
+        spec: &Spec,
+        footing: &mut Footing,
+        context: &mut Context,
+    ) -> Result<Exit, Failure> {
+        let runs = named(args, context)?;
+        let newest = runs.iter().max_by(|a, b| a.started.cmp(&b.started));
+        let Some(newest) = newest.cloned() else {
+            return Err(Failure::usage("there is no run of a candidate"));
+        };
+        let trace = Plan::expand(spec).trace_digest();
+        if let Some(run) = runs.iter().find(|run| differs(run, spec, trace)) {
+            let why = format!(
+                "the run `{}` ran another workload than `{}`, so neither its gate nor the baseline speak of it; \
+                 measure the spec as it is now: `infergate run {1}`",
+                run.id,
+                args.spec.display(),
+            );
+            return Groundless::incomparable(spec, why).end(context);
+        }
+        if newest.spec.text != spec.text {
+            footing.judges_by(spec);
+        }
+        let sides: Vec<Side> = runs.iter().filter_map(|run| run.side).collect();
+        let evidence = if sides.contains(&Side::Baseline) && sides.contains(&Side::Candidate) {
+            self.of_both(runs, spec, footing, context)?
+        } else {
+            footing.tell(context);
+            if let Some(groundless) = Groundless::spec(footing, spec, &args.spec) {
+                return groundless.end(context);
+            }
+            let wanted = Wanted {
+                spec,
+                path: &args.spec,
+                pins: &newest.pins,
+                trace,
+                day: Day::of(&newest.started),
+            };
+            let mut evidence = match ground(&wanted, footing, context) {
+                Ok(evidence) => evidence,
+                Err(groundless) => return groundless.end(context),
+            };
+            evidence.candidate = runs;
+            evidence.refuse_shards()?;
+            keep(&self.folder.join("runs"), &evidence.candidate)?;
+            keep_ground(self.folder, &evidence, footing)?;
+            evidence
+        };
+        let judgement = evidence.judge(spec);
+        let reproduce = [format!("infergate compare {}", self.folder.display())];
+        evidence.publish(
+            &judgement,
+            spec,
+            Some(self.folder),
+            (&reproduce, self.places),
+            args.json,
+            context,
+        )
+    }
+
+    /// The evidence of an `ab` session: what is compared is its own, what judges is the base's.
+    fn of_both(
+        &self,
+        runs: Vec<Run>,
+        spec: &Spec,
+        footing: &Footing,
+        context: &mut Context,
+    ) -> Result<Evidence, Failure> {
+        context.note("the runs are of both sides, so they are held against each other");
+        if let Some(told) = footing.gate_told() {
+            context.note(&told);
+        }
+        let mut evidence = Evidence {
+            base: Some(footing.stamp.clone()),
+            ..Evidence::default()
+        };
+        keep(&self.folder.join("runs"), &runs)?;
+        for run in runs {
+            evidence.take(run);
+        }
+        evidence.refuse_shards()?;
+        if let Some(first) = evidence.baseline.first() {
+            evidence.archive = archived_runs(&footing.shelf, spec, &first.pins)?;
+        }
+        keep(&archive_of(self.folder), &evidence.archive)?;
+        footing.keep(self.folder)?;
+        Ok(evidence)
+    }
+}
+
+fn differs(run: &Run, spec: &Spec, trace: Digest) -> bool {
+    run.spec.workload_digest != spec.workload_digest()
+        || run.trace_digest != trace
+        || run.spec.select != spec.select
+}
+
+/// The runs that are named.
+fn named(args: &GateArgs, context: &mut Context) -> Result<Vec<Run>, Failure> {
+    let mut runs = Vec::new();
+    for path in &args.candidate {
+        if !args.untrusted {
+            runs.extend(runs_at(path)?);
+            continue;
+        }
+        let upload =
+            load_upload(path).map_err(|error| Failure::new(Exit::Invalid, error.to_string()))?;
+        for (path, why) in upload.ignored {
+            context.note(&format!("not looked at: `{}`, for {why}", path.display()));
+        }
+        runs.extend(upload.runs);
+    }
+    Ok(runs)
+}
