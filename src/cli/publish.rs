@@ -173,7 +173,7 @@ pub(super) async fn run(args: &PublishArgs, context: &mut Context) -> Result<Exi
         }
         return Ok(Exit::Pass);
     }
-    let files = JobFiles::of(&args.place, context);
+    let files = JobFiles::of(&args.place, reports.files(), context);
     let done = publish(
         &destination,
         &post,
@@ -212,7 +212,9 @@ async fn publish(
 ) -> Done {
     let mut posted = Vec::new();
     posted.extend(files.summary(post));
-    posted.extend(files.outputs(&[("verdict", post.ending.word().to_owned())], context));
+    let verdict = [("verdict", post.ending.word().to_owned())];
+    let values: Vec<_> = verdict.into_iter().chain(files.reports.clone()).collect();
+    posted.extend(files.outputs(&values, context));
     for posted in &posted {
         tell(posted, files.are_there(), context);
     }

@@ -127,8 +127,10 @@ impl Announced {
         else {
             return outcome;
         };
-        let files = JobFiles::of(&place, context);
-        let done = match (Reports::read(&[folder.to_owned()]), &outcome) {
+        let read = Reports::read(&[folder.to_owned()]);
+        let lies = read.as_ref().map(Reports::files).unwrap_or_default();
+        let files = JobFiles::of(&place, lies, context);
+        let done = match (read, &outcome) {
             (Ok(reports), Ok(_)) => {
                 let render = |limit: usize| reports.render(limit);
                 publish(

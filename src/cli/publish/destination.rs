@@ -243,12 +243,18 @@ fn pull_of(event: &Event) -> Pull {
 pub(super) struct JobFiles {
     summary: Option<PathBuf>,
     outputs: Option<PathBuf>,
+    /// Where the report lies, as outputs.
+    pub(super) reports: Vec<(&'static str, String)>,
     in_actions: bool,
 }
 
 impl JobFiles {
     /// Those of this job.
-    pub(super) fn of(place: &PlaceArgs, context: &Context) -> Self {
+    pub(super) fn of(
+        place: &PlaceArgs,
+        reports: Vec<(&'static str, String)>,
+        context: &Context,
+    ) -> Self {
         let in_actions = context
             .variable("GITHUB_ACTIONS")
             .is_some_and(|value| value == "true");
@@ -263,6 +269,7 @@ impl JobFiles {
         Self {
             summary: path("GITHUB_STEP_SUMMARY").filter(|_| wanted),
             outputs: path("GITHUB_OUTPUT").filter(|_| wanted),
+            reports,
             in_actions,
         }
     }

@@ -18,6 +18,7 @@ const SEVERAL: &str = "all";
 /// Reports that are published as one.
 pub(super) struct Reports {
     files: Vec<ReportFile>,
+    paths: Vec<PathBuf>,
 }
 
 impl Reports {
@@ -27,7 +28,21 @@ impl Reports {
             .iter()
             .map(|path| report_at(path))
             .collect::<Result<_, _>>()?;
-        Ok(Self { files })
+        let paths = paths.iter().map(|path| file_of(path)).collect();
+        Ok(Self { files, paths })
+    }
+
+    /// Where the report lies, as outputs of a step; several have no one place.
+    pub(super) fn files(&self) -> Vec<(&'static str, String)> {
+        let [json] = self.paths.as_slice() else {
+            return Vec::new();
+        };
+        let markdown = json.with_extension("md");
+        let mut files = vec![("report-json", json.display().to_string())];
+        if markdown.is_file() {
+            files.push(("report-md", markdown.display().to_string()));
+        }
+        files
     }
 
     /// What tells them apart from others: the spec's name where it is one.
@@ -126,9 +141,17 @@ fn several() -> Key {
     SEVERAL.parse().expect("a plain word is a key")
 }
 
+/// The file that a path stands for.
+fn file_of(path: &Path) -> PathBuf {
+    if path.is_dir() {
+        path.join("report.json")
+    } else {
+        path.to_owned()
+    }
+}
+
 fn report_at(path: &Path) -> Result<ReportFile, Failure> {
-    let inside = path.join("report.json");
-    let path = if path.is_dir() { &inside } else { path };
+    let path = &file_of(path);
     let text = read_file(path).map_err(|why| {
         Failure::usage(format!(
             "cannot read the report `{}`: {why}",

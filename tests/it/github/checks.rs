@@ -76,6 +76,10 @@ fn the_job_gets_its_summary_and_outputs() {
         outputs.contains("verdict<<") && outputs.contains("\npass\n"),
         "{outputs}"
     );
+    assert!(
+        outputs.contains("report-json<<") && outputs.contains("\nreport.json\n"),
+        "{outputs}"
+    );
     let url = "https://github.example/acme/engine/pull/7#issuecomment-";
     assert!(
         outputs.contains("comment-url<<") && outputs.contains(url),

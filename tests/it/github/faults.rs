@@ -236,6 +236,32 @@ fn nobody_listens() {
 }
 
 #[test]
+fn another_server_is_reached_through_the_proxy_of_the_environment() {
+    use std::io::{BufRead as _, BufReader};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let proxy = format!("http://{}", listener.local_addr().unwrap());
+    let asked = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let lines = BufReader::new(stream).lines().map_while(Result::ok);
+        lines
+            .take_while(|line| !line.is_empty())
+            .collect::<Vec<_>>()
+    });
+    let fake = Fake::start();
+    let job = Job::of(&fake);
+    let mut command = job.command(&["publish", "report.json"]);
+    command
+        .env("GITHUB_API_URL", "https://ghe.example/api/v3")
+        .env("GITHUB_GRAPHQL_URL", "https://ghe.example/api/graphql")
+        .env("HTTPS_PROXY", proxy);
+    let ran: Ran = command.output().unwrap().into();
+    ran.exits(0).says("no answer");
+    let asked = asked.join().unwrap();
+    assert_eq!(asked[0], "CONNECT ghe.example:443 HTTP/1.1");
+    assert!(!asked.concat().contains(TOKEN), "{asked:?}");
+}
+
+#[test]
 fn a_token_that_is_shown_by_the_server_is_masked() {
     let fake = Fake::start();
     fake.fails(
