@@ -3,6 +3,7 @@
 pub(super) mod announce;
 mod destination;
 mod reports;
+mod root;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -12,11 +13,12 @@ use serde::Serialize;
 
 use self::destination::{Destination, JobFiles};
 use self::reports::Reports;
+use self::root::Root;
 use super::context::Context;
 use super::failure::Failure;
 use crate::exit::Exit;
 use crate::publish::actions;
-use crate::publish::github::{Begun, Request, Skips};
+use crate::publish::github::{Begun, Skips};
 use crate::publish::{Channel, Key, Outcome, Post, Posted};
 use crate::unit::Nanos;
 
@@ -24,11 +26,12 @@ use crate::unit::Nanos;
 ///
 /// Takes the `report.json` of one or several comparisons and puts them, as one report, where people look: on
 /// GitHub a comment on the pull request that is edited in place, a check run on the commit (a commit status
-/// where the token can't make one), and the job's summary. Where it belongs is read from the job of CI, or
+/// where the token can't make one), and the job's summary; on GitLab a note on the merge request; on
+/// Buildkite an annotation of the build. Where it belongs is read from the job of CI, or
 /// named by flags. Nothing is ever said of a commit that is not the head of its pull request any more.
 ///
 /// The token comes from `GITHUB_TOKEN` or `GH_TOKEN`: the job's own, a personal one, or one of a GitHub App.
-/// `GITHUB_API_URL` and `GITHUB_GRAPHQL_URL` name another server. A post that fails is told and changes
+/// `GITHUB_API_URL` and `GITHUB_GRAPHQL_URL` name another server. GitLab takes `GITLAB_TOKEN`. A post that fails is told and changes
 /// neither verdict nor exit code, unless `--require-publish` is given.
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -69,6 +72,10 @@ pub(super) struct PublishArgs {
 pub(super) enum To {
     /// Comment, check run or commit status, and the job's summary
     Github,
+    /// A note on the merge request
+    Gitlab,
+    /// An annotation of the build
+    Buildkite,
     /// The job's summary and outputs on GitHub Actions alone
     Summary,
 }
@@ -159,10 +166,11 @@ pub(super) async fn run(args: &PublishArgs, context: &mut Context) -> Result<Exi
         None => reports.key(),
     };
     let render = |limit: usize| reports.render(limit);
-    let post = reports.post(key, &render);
+    let post = reports.post(key, &render, &Root::of(context));
     if args.dry_run {
-        let sent = destination.rehearse(&post, &args.place).await;
-        context.print(&lines(&sent)?);
+        for line in destination.rehearse(&post, &args.place).await {
+            context.print(&format!("{line}\n"));
+        }
         return Ok(Exit::Pass);
     }
     let files = JobFiles::of(&args.place, context);
@@ -248,14 +256,4 @@ pub(super) fn exit_of(exit: Exit, posted: &[Posted], required: bool) -> Exit {
     } else {
         exit
     }
-}
-
-fn lines(requests: &[Request]) -> Result<String, Failure> {
-    let mut text = String::new();
-    for request in requests {
-        let line = serde_json::to_string(request);
-        text.push_str(&line.map_err(|error| Failure::new(Exit::Invalid, error.to_string()))?);
-        text.push('\n');
-    }
-    Ok(text)
 }

@@ -6,7 +6,9 @@
 
 pub mod actions;
 mod api_url;
+pub mod buildkite;
 pub mod github;
+pub mod gitlab;
 mod key;
 mod marker;
 mod outbound;

@@ -78,7 +78,7 @@ impl From<Output> for Ran {
 }
 
 /// Variables by which a job of CI would reach into a test.
-const OF_A_JOB: [&str; 20] = [
+const OF_A_JOB: [&str; 26] = [
     "CI",
     "GITHUB_ACTIONS",
     "GITLAB_CI",
@@ -99,6 +99,12 @@ const OF_A_JOB: [&str; 20] = [
     "GH_TOKEN",
     "GITHUB_WORKSPACE",
     "GITLAB_TOKEN",
+    "CI_API_V4_URL",
+    "CI_PROJECT_ID",
+    "CI_PROJECT_DIR",
+    "CI_PIPELINE_ID",
+    "CI_MERGE_REQUEST_IID",
+    "BUILDKITE_BUILD_CHECKOUT_PATH",
 ];
 
 /// A small spec on the embedded engine: two users, 60 requests, some milliseconds each.

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::destination::{Destination, JobFiles};
 use super::reports::Reports;
+use super::root::Root;
 use super::{PlaceArgs, To, exit_of, publish};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -132,7 +133,7 @@ impl Announced {
                 let render = |limit: usize| reports.render(limit);
                 publish(
                     &destination,
-                    &reports.post(key, &render),
+                    &reports.post(key, &render, &Root::of(context)),
                     begun,
                     &place,
                     &files,

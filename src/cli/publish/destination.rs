@@ -1,6 +1,10 @@
 //! Where a report belongs: as the job of CI says, or as the command line does.
 
+mod gitlab;
+
 use std::path::PathBuf;
+
+use serde_json::json;
 
 use super::{PlaceArgs, Skip, To};
 use crate::cli::base::event_of;
@@ -8,9 +12,10 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::event::{Aim, Ci, Event};
 use crate::ident::{Commit, Secret};
-use crate::publish::actions;
-use crate::publish::github::{Begun, GitHub, JobRun, Place, Publication, Pull, Reach, Request};
+use crate::publish::github::{Begun, GitHub, JobRun, Place, Publication, Pull, Reach};
+use crate::publish::gitlab::GitLab;
 use crate::publish::{ApiUrl, Post, Posted, Repository};
+use crate::publish::{actions, buildkite};
 
 /// Where a report belongs.
 pub(super) enum Destination {
@@ -21,6 +26,10 @@ pub(super) enum Destination {
         /// Whether an issue about the default branch is kept.
         issue: bool,
     },
+    /// On a merge request of GitLab.
+    GitLab(Box<GitLab>),
+    /// On a build of Buildkite.
+    Buildkite,
     /// In the job's own files.
     Summary,
 }
@@ -36,7 +45,11 @@ impl Destination {
         let event = event_of(context).map_err(|error| Failure::usage(error.to_string()))?;
         let to = match (to, &event) {
             (Some(to), _) => to,
-            (None, Some(event)) if event.ci == Ci::GitHub => To::Github,
+            (None, Some(event)) => match event.ci {
+                Ci::GitHub => To::Github,
+                Ci::GitLab => To::Gitlab,
+                Ci::Buildkite => To::Buildkite,
+            },
             (None, _) if place.repo.is_some() => To::Github,
             (None, _) => {
                 return Err(Failure::usage(
@@ -47,6 +60,8 @@ impl Destination {
         };
         match to {
             To::Summary => Ok(Self::Summary),
+            To::Buildkite => Ok(Self::Buildkite),
+            To::Gitlab => gitlab::find(place, event.as_ref(), dry, context),
             To::Github => {
                 let issue = place.issue && lands(event.as_ref(), place)?;
                 let reach = reach(place, dry, context)?;
@@ -65,7 +80,7 @@ impl Destination {
     pub(super) async fn begin(&self, post: &Post<'_>, place: &PlaceArgs) -> Begun {
         match self {
             Self::GitHub { github, issue } => github.begin(post, &place.skips(*issue)).await,
-            Self::Summary => Begun::default(),
+            Self::GitLab(_) | Self::Buildkite | Self::Summary => Begun::default(),
         }
     }
 
@@ -80,21 +95,43 @@ impl Destination {
             Self::GitHub { github, issue } => {
                 github.publish(post, begun, &place.skips(*issue)).await
             }
+            Self::GitLab(gitlab) => alone(gitlab.publish(post).await),
+            Self::Buildkite => alone(buildkite::annotate(post)),
             Self::Summary => Publication::default(),
         }
     }
 
-    /// What would be sent.
-    pub(super) async fn rehearse(&self, post: &Post<'_>, place: &PlaceArgs) -> Vec<Request> {
+    /// What would be sent, a line of JSON each.
+    pub(super) async fn rehearse(&self, post: &Post<'_>, place: &PlaceArgs) -> Vec<String> {
         match self {
             Self::GitHub { github, issue } => {
                 github
                     .publish(post, Begun::default(), &place.skips(*issue))
                     .await;
-                github.sent()
+                github
+                    .sent()
+                    .iter()
+                    .map(|request| json!(request).to_string())
+                    .collect()
+            }
+            Self::GitLab(gitlab) => {
+                gitlab.publish(post).await;
+                gitlab.sent().iter().map(ToString::to_string).collect()
+            }
+            Self::Buildkite => {
+                let command =
+                    [vec!["buildkite-agent".to_owned()], buildkite::command(post)].concat();
+                vec![json!({"command": command, "input": buildkite::text(post)}).to_string()]
             }
             Self::Summary => Vec::new(),
         }
+    }
+}
+
+fn alone(posted: Posted) -> Publication {
+    Publication {
+        posted: vec![posted],
+        ..Publication::default()
     }
 }
 

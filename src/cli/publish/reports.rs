@@ -4,9 +4,13 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
 use crate::cli::source::read_file;
-use crate::publish::{Ending, Key, Post};
+use crate::exit::Exit;
+use crate::publish::{Annotation, Ending, Key, Post};
 use crate::report;
 use crate::report::json::ReportFile;
+use crate::verdict::CellState;
+
+use super::root::Root;
 
 /// The key of several reports together.
 const SEVERAL: &str = "all";
@@ -45,26 +49,15 @@ impl Reports {
 
     /// As Markdown in so many UTF-16 units.
     pub(super) fn render(&self, limit: usize) -> String {
-        let mut text = String::new();
-        for file in &self.files {
-            let sides = report::Sides {
-                title: &file.spec.name,
-                baseline: &[],
-                candidate: &[],
-                reproduce: &[],
-                places: &[],
-            };
-            let model = report::build(&file.clone().judgement(), &sides);
-            text.push_str(&report::markdown::report(&model));
-        }
-        text.chars().take(limit / 2).collect()
+        report::comment(&self.files, limit).text
     }
 
-    /// As what is published.
+    /// As what is published; `root` is where the repository lies, with paths as commands were given them.
     pub(super) fn post<'a>(
         &self,
         key: Key,
         report: &'a (dyn Fn(usize) -> String + Sync),
+        root: &Root,
     ) -> Post<'a> {
         let endings = self
             .files
@@ -75,37 +68,58 @@ impl Reports {
             title: self.title(),
             ending: endings.fold(Ending::Pass, Ending::worst),
             report,
-            annotations: Vec::new(),
+            annotations: self
+                .files
+                .iter()
+                .flat_map(|file| annotations(file, root))
+                .collect(),
         }
     }
 
     fn title(&self) -> String {
-        let words = |file: &ReportFile| {
-            let sides = report::Sides {
-                title: &file.spec.name,
-                baseline: &[],
-                candidate: &[],
-                reproduce: &[],
-                places: &[],
-            };
-            report::build(&file.clone().judgement(), &sides)
-                .headline
-                .plain()
-        };
         match self.files.as_slice() {
-            [file] => words(file),
+            [file] => file.model().headline.plain(),
             files => {
-                let broken = files
-                    .iter()
-                    .filter(|file| Ending::of(file.verdict, file.exit).decided() != Some(true));
+                let passes = |file: &&ReportFile| file.exit == Exit::Pass;
                 format!(
                     "{} of {} specs pass",
-                    files.len() - broken.count(),
+                    files.iter().filter(passes).count(),
                     files.len()
                 )
             }
         }
     }
+}
+
+/// Remarks at the lines that declare the limits of cells that someone has to look at, the broken ones first.
+fn annotations(file: &ReportFile, root: &Root) -> Vec<Annotation> {
+    let wanted = |broken: bool| {
+        let findings = file.findings.iter().filter(|finding| finding.gated);
+        findings.filter_map(move |finding| {
+            let said = match finding.state {
+                CellState::Regressed => true,
+                CellState::Ok | CellState::Improved | CellState::Accepted => return None,
+                CellState::Invalid
+                | CellState::Missing
+                | CellState::Incomparable
+                | CellState::Suspect
+                | CellState::Implausible
+                | CellState::Inconclusive
+                | CellState::NotResolvable
+                | CellState::NotFinished
+                | CellState::New => false,
+            };
+            let place = file.place(finding).filter(|_| said == broken)?;
+            Some(Annotation {
+                path: root.path(&place.path)?,
+                line: place.line,
+                broken,
+                title: finding.cell.to_string(),
+                message: report::finding(finding).plain(),
+            })
+        })
+    };
+    wanted(true).chain(wanted(false)).collect()
 }
 
 fn several() -> Key {

@@ -2,8 +2,11 @@
 
 mod checks;
 mod comments;
+mod elsewhere;
 mod fake;
 mod faults;
+mod fork;
+mod gate;
 mod heads;
 mod job;
 mod refusals;

@@ -5,6 +5,7 @@
 //! fails at its end.
 
 mod description;
+mod prism;
 mod state;
 mod strict;
 
@@ -18,6 +19,7 @@ use axum::response::Response;
 use serde_json::{Value, json};
 
 use self::description::Description;
+use self::prism::Prism;
 pub(crate) use self::state::{FORK, HEAD, REPOSITORY, State, TOKEN, Viewer};
 
 /// What goes wrong on the way.
@@ -260,6 +262,28 @@ async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    if let Some(prism) = Prism::asked_for()
+        && !Prism::has_seen(&headers)
+        && !uri.path().ends_with("/graphql")
+    {
+        let path = uri.path_and_query().unwrap().as_str();
+        let path = path.strip_prefix(server.prefix).unwrap_or(path);
+        return match prism
+            .ask(&server.origin, method, path, &headers, body)
+            .await
+        {
+            Ok(answer) => answer,
+            Err(found) => {
+                server
+                    .desk
+                    .lock()
+                    .unwrap()
+                    .wrong
+                    .push(format!("prism, of {uri}: {found}"));
+                response(400, &json!({"message": found}), &[])
+            }
+        };
+    }
     let fault = server.fault(&method, uri.path());
     let exchange = |body: &Value, answer: String| Exchange {
         method: method.to_string(),
@@ -386,7 +410,9 @@ impl Server {
         if uri.path() == graphql {
             return (state.graphql(&json.unwrap_or_default()), None);
         }
-        let Some(path) = uri.path().strip_prefix(self.prefix) else {
+        let below = uri.path().strip_prefix(self.prefix);
+        // prism is asked without what stands before.
+        let Some(path) = below.or_else(|| Prism::has_seen(headers).then(|| uri.path())) else {
             return (
                 self.refuse(method, uri, &["the path is not below the API's".to_owned()]),
                 None,
