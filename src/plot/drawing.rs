@@ -12,6 +12,8 @@ const ADVANCE: f64 = 6.7;
 /// A drawing in a view box from 0, 0.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawing {
+    /// What kind it is, for a page's style.
+    pub(super) class: &'static str,
     pub(super) width: f64,
     pub(super) height: f64,
     /// What it is called.
@@ -115,7 +117,8 @@ impl Drawing {
     pub fn svg(&self, id: &str) -> Svg {
         let id = escaped(id);
         let mut out = format!(
-            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">",
+            "<svg class=\"{}\" viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">",
+            self.class,
             number(self.width),
             number(self.height)
         );

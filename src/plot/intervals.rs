@@ -47,6 +47,7 @@ impl Intervals {
     pub fn draw(&self, write: impl Fn(f64) -> String) -> Drawing {
         let height = TOP + ROW * self.rows.len() as f64 + BOTTOM;
         let mut drawing = Drawing {
+            class: "intervals",
             width: WIDTH,
             height,
             title: self.title.clone(),

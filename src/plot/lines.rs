@@ -3,9 +3,10 @@
 use super::drawing::{Anchor, Drawing, Item, LETTER, fitted, width_of};
 use super::scale::Scale;
 
-/// Size of the view box, as a page shows it beside another.
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 300.0;
+/// Size of the view box: laid out for a telephone's width, at which letters are almost as large as drawn; a
+/// wider page has room for larger plots with smaller letters.
+const WIDTH: f64 = 420.0;
+const HEIGHT: f64 = 250.0;
 /// Space over the plot: the vertical axis' name, and tags of marks below it.
 const TOP: f64 = 42.0;
 const BOTTOM: f64 = 48.0;
@@ -13,8 +14,8 @@ const BOTTOM: f64 = 48.0;
 const NAMES: f64 = 110.0;
 /// Least distance of the base lines of two texts.
 const LEADING: f64 = LETTER + 3.0;
-const RADIUS: f64 = 3.2;
-const TICKS: usize = 6;
+const RADIUS: f64 = 2.6;
+const TICKS: usize = 5;
 
 /// A plot of lines.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,6 +130,7 @@ impl Lines<'_> {
     /// Draws it. Total: what has no finite value is left out.
     pub fn draw(&self) -> Drawing {
         let mut drawing = Drawing {
+            class: "lines",
             width: WIDTH,
             height: HEIGHT,
             title: self.title.clone(),

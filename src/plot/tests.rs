@@ -137,9 +137,9 @@ fn a_chart_says_what_it_shows_and_escapes_what_others_wrote() {
     check(&drawing);
     let svg = drawing.svg("f1");
     let svg = svg.as_str();
-    assert!(
-        svg.starts_with("<svg viewBox=\"0 0 560 300\" role=\"img\" aria-labelledby=\"f1-t f1-d\">")
-    );
+    assert!(svg.starts_with(
+        "<svg class=\"lines\" viewBox=\"0 0 420 250\" role=\"img\" aria-labelledby=\"f1-t f1-d\">"
+    ));
     assert!(
         svg.contains("<title id=\"f1-t\">a title</title><desc id=\"f1-d\">what it shows</desc>")
     );
