@@ -1,6 +1,7 @@
-//! Names, digests and commits, parsed once, then trusted; and secrets, which no text shows.
+//! Names, digests, commits and days, parsed once, then trusted; and secrets, which no text shows.
 
 mod commit;
+mod day;
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 pub use commit::{Commit, NotACommit};
+pub use day::{Day, DayError};
 
 /// Why a text is not a name; completes the sentence "`my spec` …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

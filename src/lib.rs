@@ -34,6 +34,7 @@ pub mod plot;
 pub mod priority;
 pub mod probe;
 pub mod provenance;
+pub mod publish;
 pub mod quality;
 pub mod rehearsal;
 pub mod report;

@@ -35,7 +35,7 @@ const LAYERS: &[&[&str]] = &[
     &["report"],
     // L2: no imports among each other, but for those in NAMED.
     &["access", "priority"],
-    &["load", "sim", "probe", "archive"],
+    &["load", "sim", "probe", "archive", "publish"],
     &["git"],
     &["baseline"],
     // L3.
@@ -53,7 +53,8 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("hdrhistogram", &["stats/histogram.rs"]),
     ("statrs", &["stats/"]),
     ("minijinja", &["report/engine.rs"]),
-    ("reqwest", &["probe/client.rs"]),
+    ("reqwest", &["probe/client.rs", "publish/"]),
+    ("octocrab", &["publish/github/transport.rs"]),
     ("hyper", &["load/"]),
     ("hyper_rustls", &["load/"]),
     (
@@ -86,6 +87,7 @@ const CONFINED: &[(&str, &[&str])] = &[
             "cli/context.rs",
             "compare/pairing.rs",
             "history/instant.rs",
+            "ident/day.rs",
             "trace/instant.rs",
         ],
     ),
@@ -101,7 +103,10 @@ const CONFINED: &[(&str, &[&str])] = &[
             "load/connection.rs",
         ],
     ),
-    ("tokio", &["load/", "sim/", "probe/", "session/", "cli/"]),
+    (
+        "tokio",
+        &["load/", "sim/", "probe/", "publish/", "session/", "cli/"],
+    ),
 ];
 
 const LONGEST: usize = 400;

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::day::Day;
+use crate::ident::Day;
 use crate::metric::Cell;
 
 /// Format tag of a file in `accepts/`.
@@ -122,7 +122,7 @@ impl Accept {
         let mut lines = vec![
             format!("format: {}", self.format),
             format!("created: {}", text(&self.created)),
-            format!("expires: {}", text(self.expires.as_str())),
+            format!("expires: {}", text(&self.expires.to_string())),
             format!("author: {}", text(&self.author)),
             format!("reason: {}", text(&self.reason)),
         ];
@@ -162,11 +162,6 @@ impl Accept {
         } else {
             format!("{day}-{slug}")
         }
-    }
-
-    /// Days on which it still holds, today among them: 0 and less where it has expired.
-    pub fn days_left(&self, today: &Day) -> i64 {
-        today.days_until(&self.expires) + 1
     }
 }
 
@@ -243,14 +238,6 @@ mod tests {
         ));
         assert!(Accept::parse("").is_err());
         assert!(Accept::parse("format: infergate.accept/1").is_err());
-    }
-
-    #[test]
-    fn it_holds_through_its_last_day() {
-        let day = |text: &str| text.parse::<Day>().unwrap();
-        assert_eq!(accept().days_left(&day("2026-11-30")), 91);
-        assert_eq!(accept().days_left(&day("2027-02-28")), 1);
-        assert_eq!(accept().days_left(&day("2027-03-01")), 0);
     }
 
     #[test]

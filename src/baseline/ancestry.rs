@@ -61,7 +61,7 @@ pub fn retain_ancestors(
             continue;
         };
         if !known.contains_key(commit) {
-            known.insert(commit.clone(), distance(repository, commit, tip)?);
+            known.insert(commit.clone(), repository.distance(commit, tip)?);
         }
         let distance = known.get(commit).copied().flatten();
         match (distance, kept) {
@@ -104,12 +104,4 @@ pub fn retain_ancestors(
 fn commit_of(session: &Session) -> Option<&Commit> {
     let source = session.runs.first()?.source.as_ref()?;
     Some(source.head.as_ref().unwrap_or(&source.commit))
-}
-
-/// Commits from `old` to `new`; `None` where `old` is not in its past, or not in this clone.
-fn distance(repository: &Repository, old: &Commit, new: &Commit) -> Result<Option<u64>, GitError> {
-    if repository.tip(old.as_str())?.is_none() || !repository.is_ancestor(old, new)? {
-        return Ok(None);
-    }
-    repository.distance(old, new).map(Some)
 }

@@ -1,9 +1,9 @@
 //! What stands beside the sessions of a baseline: what was accepted, and the release that was pinned.
 
 use super::accept::{Accept, AcceptError};
-use super::day::Day;
 use super::reference::{BaselineError, Reference};
 use super::shelf::Shelf;
+use crate::ident::Day;
 use crate::verdict::Excuse;
 
 /// An accept of a baseline's environment.
@@ -65,14 +65,14 @@ pub(super) fn standing(
 }
 
 /// What of the accepts a judgement excuses, as of the day on which the candidate was measured.
-pub fn excuses<'a>(standing: impl IntoIterator<Item = &'a Standing>, today: &Day) -> Vec<Excuse> {
+pub fn excuses<'a>(standing: impl IntoIterator<Item = &'a Standing>, today: Day) -> Vec<Excuse> {
     let of_one = |standing: &'a Standing| {
         standing.accept.cells.iter().map(|accepted| Excuse {
             cell: accepted.cell.clone(),
             value: accepted.new,
             until: standing.accept.expires.to_string(),
             file: standing.file.clone(),
-            expired: standing.accept.days_left(today) <= 0,
+            expired: standing.accept.expires.is_over(today),
         })
     };
     standing.into_iter().flat_map(of_one).collect()

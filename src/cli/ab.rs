@@ -24,6 +24,7 @@ use super::interrupt::Interrupt;
 use super::judge::Show;
 use super::lock::LockArgs;
 use super::origin::source_of;
+use super::publish::announce::AnnounceArgs;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
@@ -83,6 +84,9 @@ pub(super) struct AbArgs {
 
     #[command(flatten)]
     show: Show,
+
+    #[command(flatten)]
+    announce: AnnounceArgs,
 }
 
 pub(super) async fn run(
@@ -110,7 +114,9 @@ pub(super) async fn run(
         lock: &args.lock,
         show: args.show,
     };
-    interleave(request, &mut sitting, context, interrupt).await
+    let announced = args.announce.begin(&spec, context).await?;
+    let outcome = interleave(request, &mut sitting, context, interrupt).await;
+    announced.conclude(outcome, sitting.folder(), context).await
 }
 
 async fn go_on(
@@ -132,6 +138,7 @@ async fn go_on(
         show: args.show,
     };
     let stations = Stations::find(request.sides, request.spec, &resumed.sitting, context)?;
+    let announced = args.announce.begin(request.spec, context).await?;
     let ended = proceed(
         request,
         stations,
@@ -142,7 +149,9 @@ async fn go_on(
     );
     let ended = ended.await;
     drop(resumed.hold);
-    ended
+    announced
+        .conclude(ended, resumed.sitting.folder(), context)
+        .await
 }
 
 /// What is to be compared.

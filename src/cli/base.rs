@@ -231,6 +231,11 @@ impl Footing {
         }
     }
 
+    /// Says that the candidate's runs carry another spec than this one, whose gate judges them.
+    pub(super) fn judges_by(&mut self, spec: &Spec) {
+        self.text.get_or_insert_with(|| spec.text.clone());
+    }
+
     /// Says where the baseline is from.
     pub(super) fn tell(&self, context: &mut Context) {
         for line in self.stamp.says() {

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::baseline::Day;
+use crate::ident::Day;
 use crate::ident::Digest;
 use crate::report::text::Line;
 use crate::term::{self, Style};

@@ -1,34 +1,33 @@
 //! `infergate gate`: measure the candidate and judge it against the promoted sessions.
 
-use std::io::Write as _;
+mod ground;
+mod measured;
+
 use std::path::PathBuf;
 
 use clap::Args;
 
+use self::ground::{Groundless, Wanted, ground, keep_ground};
 use super::ab::{AbRequest, SideArgs, interleave};
 use super::archive::ArchiveArgs;
-use super::base::{BaseArgs, Footing, SpecChange};
-use super::baseline::{runs_of, stored_runs};
+use super::base::{BaseArgs, Footing};
 use super::budget::{Ledger, keep_stop, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
-use super::judge::{Evidence, Show};
+use super::judge::Show;
 use super::lock::LockArgs;
 use super::origin::source_of;
+use super::publish::announce::AnnounceArgs;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
-use super::standing::Standing;
-use crate::baseline::Day;
 use crate::exit::Exit;
+use crate::ident::Day;
 use crate::session::Station;
-use crate::spec::{Policy, Spec};
-use crate::summary::{Run, RunEnd, Side};
+use crate::spec::Spec;
+use crate::summary::{RunEnd, Side};
 use crate::verdict::NextLook;
-
-/// Stored sessions below which no verdict is given at all.
-const LEAST_SESSIONS: usize = 3;
 
 /// Measure a candidate and pass or fail it
 ///
@@ -42,6 +41,7 @@ const LEAST_SESSIONS: usize = 3;
 Examples:
   infergate gate spec.yaml
   infergate gate spec.yaml --baseline-url http://127.0.0.1:8001
+  infergate gate spec.yaml --candidate infergate-out/chat-8b-20261129T191243Z-1f3a
 
 A new user starts with `ab`: a baseline needs sessions of several days before it can judge.
 
@@ -59,6 +59,16 @@ pub(super) struct GateArgs {
     #[command(flatten)]
     sides: SideArgs,
 
+    /// Judge runs that were measured before, as on the day of the newest, and measure nothing: run files,
+    /// or the folder of a session
+    #[arg(
+        long,
+        value_name = "PATH",
+        num_args = 1..,
+        conflicts_with_all = ["baseline_url", "baseline_sim", "candidate_url", "candidate_sim"]
+    )]
+    candidate: Vec<PathBuf>,
+
     #[command(flatten)]
     select: SelectArgs,
 
@@ -70,6 +80,9 @@ pub(super) struct GateArgs {
 
     #[command(flatten)]
     show: Show,
+
+    #[command(flatten)]
+    announce: AnnounceArgs,
 }
 
 pub(super) async fn run(
@@ -77,6 +90,9 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
+    if !args.candidate.is_empty() {
+        return measured::run(&args, context);
+    }
     let mut spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
     let declared = spec.clone();
     let base = &args.base;
@@ -84,39 +100,56 @@ pub(super) async fn run(
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     sitting.place(&args.spec, &declared);
     sitting.stamp(source_of(&args.spec, context));
-    if args.sides.names_baseline() || spec.baseline.is_some() {
-        sitting.score(scores::of_both(&spec)?);
-        let request = AbRequest {
-            spec: &spec,
-            path: &args.spec,
-            sides: &args.sides,
-            archive: Some(&args.archive),
-            footing: Some(&footing),
-            lock: &args.lock,
-            show: args.show,
-        };
-        return interleave(request, &mut sitting, context, interrupt).await;
-    }
-    footing.tell(context);
-    if let Some(why) = footing.refuses_stored(&args.spec) {
-        let (policy, name) = match footing.change {
-            SpecChange::New => (spec.gate.no_baseline, "no_baseline"),
-            SpecChange::None | SpecChange::Workload => (spec.gate.incomparable, "incomparable"),
-        };
-        return without_baseline(policy, name, Failure::new(Exit::Undecided, why), context);
-    }
-    sitting.score(scores::of_target(&spec)?);
-    let place = args.sides.place(Side::Candidate, &spec)?;
-    let places = [&place];
-    let locks = args.lock.hold(&spec, &places, false, context, interrupt);
-    let _locks = locks.await?;
-    let mut station = sitting.station(place.clone(), "candidate", context);
-    let stored = Stored {
+    let announced = args.announce.begin(&spec, context).await?;
+    let gate = Stored {
         args: &args,
         spec: &spec,
         footing: &mut footing,
     };
-    let gated = against_stored(stored, &mut sitting, &mut station, context, interrupt).await;
+    let outcome = measure(gate, &mut sitting, context, interrupt).await;
+    announced.conclude(outcome, sitting.folder(), context).await
+}
+
+async fn measure(
+    gate: Stored<'_>,
+    sitting: &mut CliSitting,
+    context: &mut Context,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let Stored {
+        args,
+        spec,
+        footing,
+    } = gate;
+    if args.sides.names_baseline() || spec.baseline.is_some() {
+        sitting.score(scores::of_both(spec)?);
+        let request = AbRequest {
+            spec,
+            path: &args.spec,
+            sides: &args.sides,
+            archive: Some(&args.archive),
+            footing: Some(footing),
+            lock: &args.lock,
+            show: args.show,
+        };
+        return interleave(request, sitting, context, interrupt).await;
+    }
+    footing.tell(context);
+    if let Some(groundless) = Groundless::spec(footing, spec, &args.spec) {
+        return groundless.end(context);
+    }
+    sitting.score(scores::of_target(spec)?);
+    let place = args.sides.place(Side::Candidate, spec)?;
+    let places = [&place];
+    let locks = args.lock.hold(spec, &places, false, context, interrupt);
+    let _locks = locks.await?;
+    let mut station = sitting.station(place.clone(), "candidate", context);
+    let stored = Stored {
+        args,
+        spec,
+        footing,
+    };
+    let gated = against_stored(stored, sitting, &mut station, context, interrupt).await;
     station.down().await;
     gated
 }
@@ -141,72 +174,19 @@ async fn against_stored(
 ) -> Result<Exit, Failure> {
     let target = station.up(interrupt.stop()).await?;
     let pins = sitting.observe(target, interrupt).await?;
-    let mut baseline = match stored_runs(&footing.shelf, spec, &pins) {
-        Ok(baseline) => baseline,
-        Err(failure) if failure.exit == Exit::Undecided => {
-            return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
-        }
-        Err(failure) => return Err(failure),
+    let wanted = Wanted {
+        spec,
+        path: &args.spec,
+        pins: &pins,
+        trace: sitting.trace_digest(),
+        day: Day::of(&context.now()),
     };
-    let promoted = baseline.sessions.len();
-    let (workload, trace) = (spec.workload_digest(), sitting.trace_digest());
-    baseline.retain(|run: &Run| run.spec.workload_digest == workload && run.trace_digest == trace);
-    let sessions = baseline.sessions.len();
-    if promoted > 0 && sessions == 0 {
-        let failure = Failure::new(
-            Exit::Undecided,
-            format!(
-                "the spec changed: no session of the baseline `{}` ran this workload; promote \
-                 {LEAST_SESSIONS} sessions of the spec as it is now, or compare with a second live \
-                 target: `infergate ab {} --baseline-url URL`",
-                baseline.place,
-                args.spec.display(),
-            ),
-        );
-        return without_baseline(spec.gate.incomparable, "incomparable", failure, context);
-    }
-    if sessions < promoted {
-        context.note(&format!(
-            "{} of {promoted} sessions of the baseline ran another workload and are left out",
-            promoted - sessions
-        ));
-    }
-    let said = footing.stamp.says().len();
-    footing.retain(&mut baseline)?;
-    for line in footing.stamp.says().into_iter().skip(said) {
-        context.note(&line);
-    }
-    let sessions = baseline.sessions.len();
-    if sessions < LEAST_SESSIONS {
-        let missing = LEAST_SESSIONS - sessions;
-        let failure = Failure::new(
-            Exit::Undecided,
-            format!(
-                "the baseline `{}` has {sessions} session{} and needs {LEAST_SESSIONS}: promote {missing} more, \
-                 or compare with a second live target now: `infergate ab {} --baseline-url URL`",
-                baseline.place,
-                if sessions == 1 { "" } else { "s" },
-                args.spec.display(),
-            ),
-        );
-        return without_baseline(spec.gate.no_baseline, "no_baseline", failure, context);
-    }
-    let standing = match Day::of(&context.now()) {
-        Some(today) => Standing::of(&baseline, &today),
-        None => Standing::default(),
-    };
-    let mut evidence = Evidence {
-        standing,
-        baseline: runs_of(baseline.sessions),
-        archive: runs_of(baseline.others.into_iter().chain(baseline.noise)),
-        base: Some(footing.stamp.clone()),
-        ..Evidence::default()
+    let mut evidence = match ground(&wanted, footing, context) {
+        Ok(evidence) => evidence,
+        Err(groundless) => return groundless.end(context),
     };
     sitting.calibrate_as(&evidence.baseline);
-    sitting.keep_baseline(&evidence.baseline)?;
-    sitting.keep_archive(&evidence.archive)?;
-    footing.keep(sitting.folder())?;
-    evidence.standing.keep(sitting.folder())?;
+    keep_ground(sitting.folder(), &evidence, footing)?;
     let mut ledger = Ledger::open(spec, sitting.plan(), [], context);
     let judgement = loop {
         if let Some(why) = ledger.stops(1, context) {
@@ -231,26 +211,4 @@ async fn against_stored(
         }
     };
     evidence.conclude(&judgement, spec, sitting, args.show, context, interrupt)
-}
-
-/// What the spec's policy of this name makes of a baseline that can't be used.
-fn without_baseline(
-    policy: Policy,
-    name: &str,
-    failure: Failure,
-    context: &mut Context,
-) -> Result<Exit, Failure> {
-    let (exit, word) = match policy {
-        Policy::Undecided => return Err(failure),
-        Policy::Pass => (Exit::Pass, "pass"),
-        Policy::Fail => (Exit::Regression, "fail"),
-    };
-    // Shown in quiet too: an exit code that rests on no measurement says so.
-    let _ = writeln!(
-        context.err,
-        "{}the spec's `{name}: {word}` makes this exit {}",
-        failure.render(),
-        exit.code()
-    );
-    Ok(exit)
 }

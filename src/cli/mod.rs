@@ -26,6 +26,7 @@ mod lock;
 mod merge;
 mod origin;
 mod percent;
+mod publish;
 mod report;
 mod run;
 mod schema;
@@ -45,6 +46,7 @@ pub use context::Context;
 pub use failure::{Failure, FailureText};
 
 use crate::exit::Exit;
+use crate::publish::actions::fence;
 use interrupt::Interrupt;
 
 /// Threads of the runtime: sending and timing take one, records and progress the other.
@@ -90,6 +92,7 @@ enum Command {
     Compare(compare::CompareArgs),
     Explain(explain::ExplainArgs),
     Report(report::ReportArgs),
+    Publish(publish::PublishArgs),
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
     History(history::HistoryArgs),
@@ -141,9 +144,23 @@ pub fn main() -> ExitCode {
     match outcome {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            let _ = write!(context.err, "{}", failure.render());
+            let _ = write!(context.err, "{}", told(&failure, &context));
             failure.exit.into()
         }
+    }
+}
+
+/// A failure as it is printed. It may hold what an engine printed, of which a runner of GitHub Actions
+/// would take lines as commands.
+fn told(failure: &Failure, context: &Context) -> String {
+    let text = failure.render();
+    if context
+        .variable("GITHUB_ACTIONS")
+        .is_some_and(|value| value == "true")
+    {
+        fence(&text, &context.unique("fence"))
+    } else {
+        text
     }
 }
 
@@ -167,6 +184,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Compare(args) => compare::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Report(args) => report::run(&args, context),
+        Command::Publish(args) => Box::pin(publish::run(&args, context)).await,
         Command::Baseline(command) => baseline::run(command, context),
         Command::History(args) => history::run(&args, context),
         Command::Export(args) => export::run(&args, context),

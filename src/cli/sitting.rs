@@ -177,11 +177,6 @@ impl CliSitting {
         keep(&archive_of(&self.folder), runs)
     }
 
-    /// Keeps the baseline's runs beside the session, for the same reason.
-    pub(super) fn keep_baseline(&self, runs: &[Run]) -> Result<(), Failure> {
-        keep(&baseline_of(&self.folder), runs)
-    }
-
     /// What all runs execute.
     pub(super) fn plan(&self) -> &Plan {
         self.sitting.plan()
@@ -245,7 +240,8 @@ impl CliSitting {
     }
 }
 
-fn keep(folder: &Path, runs: &[Run]) -> Result<(), Failure> {
+/// Writes runs into a folder.
+pub(super) fn keep(folder: &Path, runs: &[Run]) -> Result<(), Failure> {
     for run in runs {
         save_run(folder, run)?;
     }

@@ -49,12 +49,28 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads and parses; warnings go to standard error, errors are all reported at once.
 pub(super) fn load_spec(path: &Path, context: &mut Context) -> Result<Spec, Failure> {
-    let (source, parsed) = read_spec(path, context)?;
+    let read = read_spec(path, context)?;
+    Ok(warned(read, context))
+}
+
+/// The same where nothing is sent to the target: a variable that is unset here stands for any address.
+pub(super) fn load_spec_unasked(path: &Path, context: &mut Context) -> Result<Spec, Failure> {
+    let read = read_spec_where(path, &|name| any_address(name, context), context)?;
+    Ok(warned(read, context))
+}
+
+/// A variable of the environment; unset, an address of its own.
+pub(super) fn any_address(name: &str, context: &Context) -> Option<String> {
+    let set = context.variable(name);
+    set.or_else(|| Some(format!("http://127.0.0.1/{name}")))
+}
+
+fn warned((source, parsed): (Source, spec::Parsed), context: &mut Context) -> Spec {
     if !parsed.warnings.is_empty() {
         let text = render(&parsed.warnings, &source, style(context));
         context.note(text.trim_end());
     }
-    Ok(parsed.spec)
+    parsed.spec
 }
 
 /// Reads and parses, and leaves warnings to the caller.
@@ -146,11 +162,7 @@ pub(super) fn embedded_spec(stamp: &SpecStamp, context: &Context) -> Result<Spec
         };
         kept.ok_or_else(|| "the run has kept nothing of it".to_owned())
     };
-    let placeholder = |name: &str| {
-        context
-            .variable(name)
-            .or_else(|| Some(format!("http://127.0.0.1/{name}")))
-    };
+    let placeholder = |name: &str| any_address(name, context);
     let parsed = spec::parse(&source, &placeholder, &kept)
         .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
     selected(parsed.spec, &stamp.select)

@@ -9,8 +9,9 @@ use super::baseline::{kept, runs_of};
 use super::failure::Failure;
 use super::source::read_file;
 use crate::archive::{save_json, save_run};
-use crate::baseline::{Baseline, Day, excuses};
+use crate::baseline::{Baseline, excuses};
 use crate::compare::{Arrangement, Comparison, Sides, compare};
+use crate::ident::Day;
 use crate::spec::Spec;
 use crate::summary::Run;
 use crate::verdict::{Excuse, Judgement, Release, judge_accepting, judge_drift, without_drift};
@@ -50,7 +51,7 @@ impl Default for Standing {
 
 impl Standing {
     /// Of a baseline, today.
-    pub(super) fn of(baseline: &Baseline, today: &Day) -> Self {
+    pub(super) fn of(baseline: &Baseline, today: Day) -> Self {
         let of = |settled: bool| {
             let those = baseline.accepts.iter().filter(|one| one.settled == settled);
             excuses(those, today)

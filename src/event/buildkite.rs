@@ -16,6 +16,7 @@ pub(super) fn read(variable: Variable<'_>) -> Result<Event, EventError> {
         // `false` where there is none.
         pull_request: text("BUILDKITE_PULL_REQUEST").and_then(|number| number.parse().ok()),
         fork: false,
+        origin: None,
         branch: text("BUILDKITE_BRANCH"),
         // `HEAD` until the first job has fetched it.
         head: text("BUILDKITE_COMMIT").and_then(|commit| commit.parse().ok()),

@@ -48,6 +48,7 @@ fn event(payload: &Payload<'_>, aim: Aim) -> Event {
         name: payload.event.to_owned(),
         pull_request: None,
         fork: false,
+        origin: None,
         branch: None,
         head: None,
         aim,
@@ -85,6 +86,9 @@ fn pull_request(payload: &Payload<'_>) -> Result<Event, EventError> {
             .number("/pull_request/number")
             .or_else(|| payload.number("/number")),
         fork: from != payload.number("/pull_request/base/repo/id"),
+        origin: payload
+            .text("/pull_request/head/repo/full_name")
+            .map(str::to_owned),
         branch: payload.text("/pull_request/head/ref").map(str::to_owned),
         head: Some(payload.need_commit("/pull_request/head/sha")?),
         ..event(payload, into(payload.need("/pull_request/base/ref")?, seen))
@@ -161,6 +165,9 @@ fn workflow_run(payload: &Payload<'_>) -> Result<Event, EventError> {
     Ok(Event {
         pull_request: payload.number("/workflow_run/pull_requests/0/number"),
         fork,
+        origin: payload
+            .text("/workflow_run/head_repository/full_name")
+            .map(str::to_owned),
         branch: branch.map(str::to_owned),
         head: Some(head),
         ..event(payload, into(to, None))

@@ -16,6 +16,7 @@ pub(super) fn read(variable: Variable<'_>) -> Result<Event, EventError> {
         name: name.clone(),
         pull_request: None,
         fork: false,
+        origin: None,
         branch: text("CI_COMMIT_BRANCH"),
         head: Some(commit("CI_COMMIT_SHA").ok_or_else(|| lacks("CI_COMMIT_SHA"))?),
         aim: Aim::Landed,

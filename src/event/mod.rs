@@ -33,6 +33,8 @@ pub struct Event {
     pub pull_request: Option<u64>,
     /// Whether that comes from another repository.
     pub fork: bool,
+    /// The repository whose commit is judged, by owner and name, where the event says it.
+    pub origin: Option<String>,
     /// The branch whose commit is judged.
     pub branch: Option<String>,
     /// The commit that is judged; `None` is whatever is checked out.

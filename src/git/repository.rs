@@ -127,15 +127,24 @@ impl Repository {
         }
     }
 
-    /// How many commits `new` has in its past, itself among them, that `old` has not.
-    pub fn distance(&self, old: &Commit, new: &Commit) -> Result<u64, GitError> {
+    /// Commits from `old` to `new`: how many `new` has in its past, itself among them, that `old` has not.
+    /// `None` where `old` is not in its past, or not in this clone.
+    pub fn distance(&self, old: &Commit, new: &Commit) -> Result<Option<u64>, GitError> {
         let doing = format!("count the commits from {} to {}", old.short(), new.short());
-        let range = format!("{old}..{new}");
-        let count = self
-            .ask(&*doing)
-            .with(["rev-list", "--count", &range])
-            .line()?;
-        count.parse().map_err(|_| self.strange(doing, &count))
+        let both = format!("{old}...{new}");
+        let words = ["rev-list", "--left-right", "--count", &both];
+        let answer = self.ask(&*doing).with(words).answer()?;
+        if answer.code != Some(0) {
+            return match self.tip(old.as_str())? {
+                None => Ok(None),
+                Some(_) => Err(answer.failed(doing, &self.folder)),
+            };
+        }
+        let counts = answer.text();
+        let (of_old, of_new) = (counts.split_once('\t'))
+            .and_then(|(old, new)| Some((old.parse::<u64>().ok()?, new.parse::<u64>().ok()?)))
+            .ok_or_else(|| self.strange(doing, &counts))?;
+        Ok((of_old == 0).then_some(of_new))
     }
 
     /// Whether its history is cut short, as that of a clone with `--depth` is.

@@ -60,8 +60,14 @@ fn commits_are_found_and_put_in_order() {
     assert!(repository.is_ancestor(&first, &third).unwrap());
     assert!(repository.is_ancestor(&third, &third).unwrap());
     assert!(!repository.is_ancestor(&third, &change).unwrap());
-    assert_eq!(repository.distance(&first, &third).unwrap(), 2);
-    assert_eq!(repository.distance(&third, &third).unwrap(), 0);
+    let distance = |old: &Commit, new: &Commit| repository.distance(old, new).unwrap();
+    assert_eq!(distance(&first, &third), Some(2));
+    assert_eq!(distance(&third, &third), Some(0));
+    assert_eq!(distance(&third, &first), None, "the other way round");
+    assert_eq!(distance(&change, &third), None, "of another branch");
+    let nowhere: Commit = "ab".repeat(20).parse().unwrap();
+    assert_eq!(distance(&nowhere, &third), None, "not in this clone");
+    assert!(repository.distance(&third, &nowhere).is_err());
 
     scratch.git(&["checkout", "--quiet", "--orphan", "other"]);
     let orphan = scratch.commit("orphan", &[]);

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::ident::Day;
 use crate::summary::Run;
 
 /// What is kept of one spec in one environment.
@@ -62,14 +63,13 @@ pub struct Acceptance {
     pub reason: String,
     /// The last day on which it holds, `2026-03-01`; `None` where it always does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub expires: Option<String>,
+    pub expires: Option<Day>,
 }
 
 impl Acceptance {
-    /// Whether it holds no longer on a day (`2026-03-01`, or an instant of it). Dates in this form
-    /// follow each other as their texts do.
-    pub fn is_expired(&self, now: &str) -> bool {
-        let expires = self.expires.as_deref();
-        expires.is_some_and(|day| now.get(..10).is_some_and(|today| today > day))
+    /// Its last day, where it holds no longer at an instant.
+    pub fn over(&self, now: &str) -> Option<Day> {
+        let today = Day::of(now)?;
+        self.expires.filter(|last| last.is_over(today))
     }
 }

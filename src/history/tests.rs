@@ -247,12 +247,13 @@ fn pins_that_change_between_sessions_are_told() {
 
 #[test]
 fn an_acceptance_holds_until_its_day_ends() {
+    let last = "2026-04-01".parse().unwrap();
     let accept = Acceptance {
         made: "2026-03-01".to_owned(),
         cells: Vec::new(),
         reason: "x".to_owned(),
-        expires: Some("2026-04-01".to_owned()),
+        expires: Some(last),
     };
-    assert!(!accept.is_expired("2026-04-01T23:59:59Z"));
-    assert!(accept.is_expired("2026-04-02T00:00:00Z"));
+    assert_eq!(accept.over("2026-04-01T23:59:59Z"), None);
+    assert_eq!(accept.over("2026-04-02T00:00:00Z"), Some(last));
 }

@@ -22,7 +22,7 @@ use super::{conditions, engines, method, setup, words};
 pub struct Facts {
     /// The pinned facts of each side, those of its first run.
     pub pins: BothPins,
-    /// Sides with figures from a job that is not trusted.
+    /// Sides whose figures a job has told that is not trusted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub untrusted: Vec<Side>,
     /// How requests ended, by stage and side.

@@ -33,6 +33,30 @@ pub struct Excuse {
 /// so 37.5 % over the baseline. Where it keeps its own limit, nothing is excused; where it keeps the
 /// wider one alone, it is [`CellState::Accepted`].
 pub fn judge_accepting(comparison: &Comparison, gate: &Gate, excuses: &[Excuse]) -> Judgement {
+    let mut judgement = judge_excusing(comparison, gate, excuses);
+    let needless = |excuse: &&Excuse| {
+        let kept = |finding: &Finding| {
+            finding.gated && finding.cell == excuse.cell && finding.state.is_pass()
+        };
+        judgement.findings.iter().any(kept)
+    };
+    let caveats = excuses.iter().filter(needless).map(|excuse| {
+        format!(
+            "`{}` keeps its own limit: `{}`, which accepts it as worse, can go",
+            excuse.cell, excuse.file
+        )
+    });
+    let caveats: Vec<String> = caveats.collect();
+    judgement.caveats.extend(caveats);
+    judgement
+}
+
+/// The same, and says nothing of accepts that are not needed: another comparison may need them.
+pub(super) fn judge_excusing(
+    comparison: &Comparison,
+    gate: &Gate,
+    excuses: &[Excuse],
+) -> Judgement {
     let of = |cell: &Cell| excuses.iter().rev().find(|excuse| excuse.cell == *cell);
     if !comparison
         .cells
@@ -50,7 +74,7 @@ pub fn judge_accepting(comparison: &Comparison, gate: &Gate, excuses: &[Excuse])
             cell.limit = Some(reaching(cell, limit, excuse.value));
         }
     }
-    let mut judgement = judge_as(&wider, gate, |findings| {
+    judge_as(&wider, gate, |findings| {
         for finding in findings {
             let own = plain
                 .findings
@@ -60,20 +84,7 @@ pub fn judge_accepting(comparison: &Comparison, gate: &Gate, excuses: &[Excuse])
                 excuse.apply(finding, own);
             }
         }
-    });
-    judgement
-        .caveats
-        .extend(excuses.iter().filter_map(|excuse| {
-            let kept = |finding: &&Finding| {
-                finding.gated && finding.cell == excuse.cell && finding.state.is_pass()
-            };
-            judgement.findings.iter().find(kept)?;
-            Some(format!(
-                "`{}` keeps its own limit: `{}`, which accepts it as worse, can go",
-                excuse.cell, excuse.file
-            ))
-        }));
-    judgement
+    })
 }
 
 impl Excuse {

@@ -1,6 +1,6 @@
 //! The candidate against a pinned release, so that ten small losses can't hide behind each other.
 
-use super::accepted::{Excuse, judge_accepting};
+use super::accepted::{Excuse, judge_excusing};
 use super::model::{Headline, Judgement, NextLook, Verdict};
 use crate::compare::{Arrangement, ComparedCell, Comparison};
 use crate::exit::Exit;
@@ -36,7 +36,7 @@ pub fn judge_drift(
     if comparison.cells.is_empty() {
         return judgement;
     }
-    let mut drift = judge_accepting(&comparison, gate, excuses);
+    let mut drift = judge_excusing(&comparison, gate, excuses);
     for finding in &mut drift.findings {
         finding.since = Some(release.label.to_owned());
     }

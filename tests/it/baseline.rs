@@ -127,6 +127,60 @@ fn gate_names_a_changed_spec_and_environment_and_its_session_replays_anywhere() 
 }
 
 #[test]
+fn gate_judges_runs_that_were_measured_before_as_it_would_have_judged_them_then() {
+    let project = Project::with_spec(&SMALL.replace("sim: SIM", "url: '${TARGET_URL}'"));
+    let engine = crate::support::Engine::start(&["test"]);
+    let url = format!("http://{}", engine.address);
+    let at_target = |words: &[&str]| -> crate::support::Ran {
+        let mut command = project.command(words);
+        command.env("TARGET_URL", &url).output().unwrap().into()
+    };
+    for _ in 0..3 {
+        at_target(&["--quiet", "run", "spec.yaml", "--repeats", "2"]).exits(0);
+        let session = project.sessions().pop().unwrap();
+        let session = session.to_str().unwrap();
+        project
+            .run(&["baseline", "promote", session, "--reason", "a test"])
+            .exits(0);
+    }
+    let live = at_target(&["gate", "spec.yaml"]).exits_any();
+    let measured = project.sessions().pop().unwrap();
+    let measured = measured.to_str().unwrap();
+    drop(engine);
+
+    // Nobody is asked: no variable names a target, and none is there.
+    let gate = ["gate", "spec.yaml", "--candidate", measured];
+    let again = project.run(&gate);
+    assert_eq!(again.code, live.code, "{}", again.err);
+    let judged = project.sessions().pop().unwrap();
+    assert_ne!(judged.to_str().unwrap(), measured, "a session of its own");
+    let findings =
+        |session: &std::path::Path| json(&session.join("report.json"))["findings"].clone();
+    assert_eq!(findings(&judged), findings(std::path::Path::new(measured)));
+    project
+        .run(&[&gate[..], &["--baseline-url", "http://127.0.0.1:1"]].concat())
+        .exits(2)
+        .says("cannot be used with");
+
+    // Another gate than the runs were measured under is the judge, and its session says so by itself.
+    let spec = std::fs::read_to_string(project.path("spec.yaml")).unwrap();
+    let write = |spec: &str| std::fs::write(project.path("spec.yaml"), spec).unwrap();
+    write(&spec.replace("worse_by: 60%", "worse_by: 45%"));
+    project.run(&gate).exits_any().shows("worse by 45 %");
+    let judged = project.sessions().pop().unwrap();
+    let judged = judged.to_str().unwrap();
+    write(&spec);
+    let replayed = project.run(&["compare", judged]).exits_any();
+    replayed.shows("worse by 45 %");
+    // Another workload is not what was measured.
+    write(&spec.replace("requests: 60", "requests: 80"));
+    project
+        .run(&gate)
+        .exits(3)
+        .says("ran another workload than `spec.yaml`");
+}
+
+#[test]
 fn a_damaged_reference_is_named() {
     let project = Project::new("test");
     promote_new_session(&project, "2");

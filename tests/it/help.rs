@@ -15,6 +15,7 @@ const COMMANDS: &[&[&str]] = &[
     &["compare"],
     &["explain"],
     &["report"],
+    &["publish"],
     &["baseline"],
     &["baseline", "promote"],
     &["baseline", "list"],

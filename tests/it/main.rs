@@ -25,6 +25,7 @@ mod doctor;
 mod doctor_servers;
 mod duckdb;
 mod front;
+mod github;
 #[cfg(unix)]
 mod gpu;
 mod help;

@@ -77,6 +77,30 @@ impl From<Output> for Ran {
     }
 }
 
+/// Variables by which a job of CI would reach into a test.
+const OF_A_JOB: [&str; 20] = [
+    "CI",
+    "GITHUB_ACTIONS",
+    "GITLAB_CI",
+    "BUILDKITE",
+    "GITHUB_API_URL",
+    "GITHUB_EVENT_NAME",
+    "GITHUB_EVENT_PATH",
+    "GITHUB_GRAPHQL_URL",
+    "GITHUB_OUTPUT",
+    "GITHUB_REF",
+    "GITHUB_REPOSITORY",
+    "GITHUB_RUN_ATTEMPT",
+    "GITHUB_RUN_ID",
+    "GITHUB_SERVER_URL",
+    "GITHUB_SHA",
+    "GITHUB_STEP_SUMMARY",
+    "GITHUB_TOKEN",
+    "GH_TOKEN",
+    "GITHUB_WORKSPACE",
+    "GITLAB_TOKEN",
+];
+
 /// A small spec on the embedded engine: two users, 60 requests, some milliseconds each.
 pub(crate) const SMALL: &str = "\
 infergate: 1
@@ -126,7 +150,7 @@ impl Project {
             .env("INFERGATE_LOCKS", self.path("locks"))
             .env_remove("TARGET_URL");
         // What a job of CI may do to an archive is tested where it is said to be one.
-        for variable in ["CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE"] {
+        for variable in OF_A_JOB {
             command.env_remove(variable);
         }
         command

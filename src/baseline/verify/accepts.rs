@@ -6,8 +6,8 @@ use super::environment::Kept;
 use super::finding::{Gravity, Verification};
 use super::{foreign, listed, text_of};
 use crate::baseline::accept::Accept;
-use crate::baseline::day::Day;
 use crate::baseline::shelf::Shelf;
+use crate::ident::Day;
 
 /// Days before its last on which an accept is said to expire.
 const EXPIRING_DAYS: i64 = 14;
@@ -47,7 +47,7 @@ pub(super) fn judge_accepts(
     name: &str,
     accepts: &BTreeMap<String, Accept>,
     kept: &[Kept],
-    today: &Day,
+    today: Day,
     found: &mut Verification,
 ) {
     for (stem, accept) in accepts {
@@ -63,7 +63,7 @@ pub(super) fn judge_accepts(
             );
             continue;
         };
-        let left = accept.days_left(today);
+        let left = accept.expires.days_left(today);
         if of.reference.is_settled(stem) {
             let what = "what it accepts is the baseline by now";
             found.add(
@@ -77,7 +77,11 @@ pub(super) fn judge_accepts(
             let remedy = "promote sessions of the new level, fix the regression, or accept it anew";
             found.add((Gravity::Error, "accept-expired"), path, what, remedy);
         } else if left <= EXPIRING_DAYS {
-            let what = format!("it expires on {}, in {left} days", accept.expires);
+            let what = match left - 1 {
+                0 => "its last day is today".to_owned(),
+                1 => "its last day is tomorrow".to_owned(),
+                days => format!("its last day is {}, in {days} days", accept.expires),
+            };
             let remedy = "promote five sessions of the new level, or fix the regression";
             found.add((Gravity::Warning, "accept-expiring"), path, what, remedy);
         }

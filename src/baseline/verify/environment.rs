@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::finding::{Gravity, Verification};
 use super::{NEWER, RESTORE, foreign, listed, text_of};
 use crate::archive::{ArchiveError, parse_run};
-use crate::baseline::day::Day;
 use crate::baseline::environment::{ENVIRONMENT_FORMAT, Environment};
 use crate::baseline::reference::{REFERENCE_FORMAT, Reference, ReferenceSession};
 use crate::baseline::seal::seal;
 use crate::baseline::shelf::Shelf;
+use crate::ident::Day;
 use crate::summary::Run;
 
 /// What was found of one environment.

@@ -8,9 +8,9 @@ mod reference;
 use std::collections::BTreeMap;
 
 use super::accept::Accept;
-use super::day::Day;
 use super::reference::BaselineError;
 use super::shelf::Shelf;
+use crate::ident::Day;
 use crate::stats::stored::FEWEST_SESSIONS;
 use crate::verdict::ARCHIVE_DAYS;
 use accepts::{judge_accepts, read_accepts};
@@ -23,7 +23,7 @@ const RESTORE: &str =
 const NEWER: &str = "use a newer infergate; nothing of it is judged by this one";
 
 /// Looks through a whole archive as of today.
-pub fn verify(shelf: &Shelf, today: &Day) -> Result<Verification, BaselineError> {
+pub fn verify(shelf: &Shelf, today: Day) -> Result<Verification, BaselineError> {
     let mut found = Verification::default();
     for entry in shelf.list("")? {
         if entry.name.starts_with('.') {
@@ -106,7 +106,7 @@ fn listed(shelf: &Shelf, folder: &str, found: &mut Verification) -> Vec<(String,
     }
 }
 
-fn of_spec(shelf: &Shelf, name: &str, today: &Day, found: &mut Verification) {
+fn of_spec(shelf: &Shelf, name: &str, today: Day, found: &mut Verification) {
     let mut kept: Vec<Kept> = Vec::new();
     let mut accepts: BTreeMap<String, Accept> = BTreeMap::new();
     let mut has_spec = false;
@@ -153,7 +153,7 @@ fn of_spec(shelf: &Shelf, name: &str, today: &Day, found: &mut Verification) {
 }
 
 /// Whether there is enough to judge by, and whether it is young enough.
-fn history(name: &str, kept: &[Kept], today: &Day, found: &mut Verification) {
+fn history(name: &str, kept: &[Kept], today: Day, found: &mut Verification) {
     let measure_again = "measure and promote sessions: `infergate run SPEC --repeats 3`, \
                          `infergate baseline promote SESSION --reason TEXT`";
     if kept.iter().all(|kept| kept.standing == 0) {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cli::context::Context;
 use crate::cli::failure::{Failure, FailureText};
-use crate::cli::source::{read_file, selected, style};
+use crate::cli::source::{any_address, read_file, selected, style};
 use crate::diag::{Source, render};
 use crate::exit::Exit;
 use crate::git::Repository;
@@ -51,10 +51,7 @@ fn gate_of(
     context: &Context,
     file: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<Spec, Failure> {
-    let variable = |name: &str| {
-        let set = context.variable(name);
-        set.or_else(|| Some(format!("http://127.0.0.1/{name}")))
-    };
+    let variable = |name: &str| any_address(name, context);
     let files = |ask: spec::FileAsk<'_>| file(ask.file).map(FileText::Whole);
     let parsed = spec::parse(source, &variable, &files).map_err(|mistakes| Failure {
         exit: Exit::Undecided,

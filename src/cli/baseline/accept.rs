@@ -9,13 +9,14 @@ use super::author::author;
 use super::policy::allow_change;
 use super::runs_at;
 use crate::baseline::{
-    ACCEPT_DAYS, ACCEPT_FORMAT, Accept, AcceptedCell, Change, Day, EditError, Environment, Keeper,
+    ACCEPT_DAYS, ACCEPT_FORMAT, Accept, AcceptedCell, Change, EditError, Environment, Keeper,
 };
 use crate::cli::archive::ArchiveArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::source::{embedded_spec, read_file};
 use crate::exit::Exit;
+use crate::ident::Day;
 use crate::metric::Cell;
 use crate::report::json::ReportFile;
 use crate::summary::Side;
@@ -90,8 +91,8 @@ pub(super) fn run(args: &AcceptArgs, context: &mut Context) -> Result<Exit, Fail
         allow_change("accept", false, context)?;
     }
     let created = context.now();
-    let expires = match &args.expires {
-        Some(day) => day.clone(),
+    let expires = match args.expires {
+        Some(day) => day,
         None => context
             .day_in(ACCEPT_DAYS)
             .ok_or_else(|| Failure::usage("the clock says no day; give `--expires DAY`"))?,
@@ -108,7 +109,7 @@ pub(super) fn run(args: &AcceptArgs, context: &mut Context) -> Result<Exit, Fail
         expires,
     };
     let today = Day::of(&accept.created);
-    if today.is_some_and(|today| accept.days_left(&today) <= 0) {
+    if today.is_some_and(|today| accept.expires.is_over(today)) {
         return Err(Failure::usage(format!(
             "`--expires {}` is over already; name a later day",
             accept.expires

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use clap::Args;
 
-use crate::baseline::{self, Day, Gravity, Verification};
+use crate::baseline::{self, Gravity, Verification};
 use crate::cli::archive::ArchiveArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::exit::Exit;
+use crate::ident::Day;
 
 /// Look through the archive: what is damaged, missing, stale or about to expire
 ///
@@ -34,7 +35,7 @@ pub(super) fn run(args: &VerifyArgs, context: &mut Context) -> Result<Exit, Fail
     let shelf = args.archive.open(None, context)?;
     let today = Day::of(&context.now())
         .ok_or_else(|| Failure::new(Exit::Invalid, "the clock of this machine says no day"))?;
-    let found = baseline::verify(&shelf, &today)?;
+    let found = baseline::verify(&shelf, today)?;
     let text = if args.json {
         let text = serde_json::to_string_pretty(&found).map_err(|error| {
             Failure::new(

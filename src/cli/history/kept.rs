@@ -112,7 +112,7 @@ fn acceptance(accept: &Accept) -> Acceptance {
         made: accept.created.clone(),
         cells: cells.collect(),
         reason: accept.reason.clone(),
-        expires: Some(accept.expires.to_string()),
+        expires: Some(accept.expires),
     }
 }
 

@@ -152,7 +152,7 @@ fn head(out: &mut text::Page, history: &History, track: &Track) {
             .words(": ")
             .prose(&accept.reason);
         let text = match &accept.expires {
-            Some(day) => text.words(", expires ").quoted(day),
+            Some(day) => text.words(", expires ").quoted(&day.to_string()),
             None => text,
         };
         out.item(Tone::Faint, &text);

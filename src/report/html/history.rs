@@ -207,10 +207,13 @@ fn warnings(track: &Track, now: &str) -> Vec<Text> {
                 .words(" days are advisory."),
         );
     }
-    for accept in track.accepts.iter().filter(|accept| accept.is_expired(now)) {
+    for accept in &track.accepts {
+        let Some(last) = accept.over(now) else {
+            continue;
+        };
         out.push(
-            Text::of("An acceptance has expired on ")
-                .quoted(accept.expires.as_deref().unwrap_or_default())
+            Text::of("An acceptance has expired, its last day was ")
+                .quoted(&last.to_string())
                 .words(": ")
                 .prose(&accept.reason),
         );
@@ -327,7 +330,7 @@ fn epochs(track: &Track) -> Vec<Text> {
             .words(", ")
             .prose(&accept.reason);
         out.push(match &accept.expires {
-            Some(day) => text.words("; expires ").quoted(day),
+            Some(day) => text.words("; expires ").quoted(&day.to_string()),
             None => text,
         });
     }

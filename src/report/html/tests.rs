@@ -233,7 +233,7 @@ fn the_archive_is_a_page_with_its_marks_and_links() {
         "anchor <code>v1.0</code>",
         "void, the GPU was shared",
         "E1 begins, vLLM 0.12 is slower and was taken",
-        "An acceptance has expired on <code>2026-06-01</code>",
+        "An acceptance has expired, its last day was <code>2026-06-01</code>",
         "Stale: the newest session is",
         "class=\"cross ",
         "class=\"hollow ",

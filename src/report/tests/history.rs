@@ -58,7 +58,7 @@ pub(in crate::report) fn history() -> History {
         made: "2026-03-13".to_owned(),
         cells: vec!["steady/ttft.p95".to_owned()],
         reason: "vLLM 0.12 is slower and was taken".to_owned(),
-        expires: Some("2026-06-01".to_owned()),
+        expires: "2026-06-01".parse().ok(),
     });
     let gated = ["ttft.p95", "e2e.p95", "error_ratio"].map(synthetic::cell);
     assemble("demo", &[environment], &gated, "2026-04-06T12:00:00Z")

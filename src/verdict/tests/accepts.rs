@@ -146,6 +146,10 @@ fn history(levels: &[f64], candidate: f64) -> (Vec<Run>, Vec<Run>) {
 }
 
 fn since(levels: &[f64], candidate: f64, drift: f64) -> Judgement {
+    since_excusing(levels, candidate, drift, &[])
+}
+
+fn since_excusing(levels: &[f64], candidate: f64, drift: f64, excuses: &[Excuse]) -> Judgement {
     let gate = gate(&[("ttft.p95", worse_by(0.1))]);
     let (stored, head) = history(levels, candidate);
     let against = |baseline: &[Run]| {
@@ -162,7 +166,8 @@ fn since(levels: &[f64], candidate: f64, drift: f64) -> Judgement {
         comparison: &against(&stored[..2]),
         drift: Drift::try_new(drift).unwrap(),
     };
-    judge_drift(judge(&baseline, &gate), &baseline, release, &gate, &[])
+    let judged = judge_accepting(&baseline, &gate, excuses);
+    judge_drift(judged, &baseline, release, &gate, excuses)
 }
 
 #[test]
@@ -200,6 +205,26 @@ fn a_level_that_stands_has_not_drifted() {
         got.findings
     );
     assert_eq!(got.headline.passed, 2);
+}
+
+#[test]
+fn an_accept_that_the_baseline_needs_can_not_go_because_the_release_does_not() {
+    // 12.5 % over the baseline is beyond its 10 %, and within 15 % of the release.
+    let accepted = Excuse {
+        cell: "steady/ttft.p95".parse().unwrap(),
+        value: 0.225,
+        until: "2027-02-28".to_owned(),
+        file: "an-accept.yaml".to_owned(),
+        expired: false,
+    };
+    let got = since_excusing(&[0.2; 12], 0.225, 0.15, std::slice::from_ref(&accepted));
+    let states: Vec<CellState> = got.findings.iter().map(|f| f.state).collect();
+    assert!(states.contains(&CellState::Accepted), "{states:?}");
+    assert!(states.contains(&CellState::Ok), "{states:?}");
+    let can_go = |text: &String| text.contains("can go");
+    assert!(!got.caveats.iter().any(can_go), "{:?}", got.caveats);
+    let needless = since_excusing(&[0.2; 12], 0.201, 0.15, &[accepted]);
+    assert!(needless.caveats.iter().any(can_go));
 }
 
 #[test]

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 /// A day of the Gregorian calendar in UTC: `2027-02-28`. Later days are greater.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Day(String);
+pub struct Day(Date);
 
 /// Why a text is no day; completes the sentence "`tomorrow` …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -21,24 +22,20 @@ impl Day {
         instant.get(..10)?.parse().ok()
     }
 
-    /// As `2027-02-28`.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
     /// Days from here to a later day, negative to an earlier one.
-    pub fn days_until(&self, later: &Self) -> i64 {
-        later.number() - self.number()
+    pub fn days_until(self, later: Self) -> i64 {
+        self.0.duration_until(later.0).as_hours() / 24
     }
 
-    /// Days since 0000-03-01, by the calendar's cycle of 400 years of 146,097 days: leap days end a
-    /// year that begins in March. 1970-01-01 is 719,468.
-    fn number(&self) -> i64 {
-        let part = |from: usize, to: usize| self.0[from..to].parse::<i64>().unwrap_or_default();
-        let (year, month, day) = (part(0, 4), part(5, 7), part(8, 10));
-        let year = if month <= 2 { year - 1 } else { year };
-        let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-        365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + of_year
+    /// Days on which what has this as its last day still holds, today among them: 0 and less where it is
+    /// over. Of a last day 2027-02-28 there are 1 on that day and 0 on the next.
+    pub fn days_left(self, today: Self) -> i64 {
+        today.days_until(self) + 1
+    }
+
+    /// Whether what has this as its last day holds no longer.
+    pub fn is_over(self, today: Self) -> bool {
+        self.days_left(today) <= 0
     }
 }
 
@@ -46,26 +43,10 @@ impl FromStr for Day {
     type Err = DayError;
 
     fn from_str(text: &str) -> Result<Self, DayError> {
-        let shape = text.len() == 10
-            && text.bytes().enumerate().all(|(at, byte)| match at {
-                4 | 7 => byte == b'-',
-                _ => byte.is_ascii_digit(),
-            });
-        if !shape {
-            return Err(DayError);
-        }
-        let part = |from: usize, to: usize| text[from..to].parse::<u32>().unwrap_or_default();
-        let (year, month, day) = (part(0, 4), part(5, 7), part(8, 10));
-        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let days = match month {
-            2 if leap => 29,
-            2 => 28,
-            4 | 6 | 9 | 11 => 30,
-            1..=12 => 31,
-            _ => return Err(DayError),
-        };
-        if (1..=days).contains(&day) {
-            Ok(Self(text.to_owned()))
+        let date: Date = text.parse().map_err(|_| DayError)?;
+        // A date has other spellings, instants hold one too, and years may be before our era.
+        if date.to_string() == text && date.year() >= 0 {
+            Ok(Self(date))
         } else {
             Err(DayError)
         }
@@ -82,13 +63,13 @@ impl TryFrom<String> for Day {
 
 impl From<Day> for String {
     fn from(day: Day) -> Self {
-        day.0
+        day.to_string()
     }
 }
 
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        self.0.fmt(f)
     }
 }
 
@@ -116,6 +97,8 @@ mod tests {
             "2026-00-10",
             "2026-1-1",
             "26-11-30",
+            "20261130",
+            "-002026-11-30",
             "2026/11/30",
             "2026-11-30T00:00:00Z",
             "２026-11-3",
@@ -126,11 +109,21 @@ mod tests {
 
     #[test]
     fn days_are_counted_over_months_years_and_leap_days() {
-        assert_eq!(day("1970-01-01").number(), 719_468);
-        assert_eq!(day("2026-11-30").days_until(&day("2027-02-28")), 90);
-        assert_eq!(day("2024-02-28").days_until(&day("2024-03-01")), 2);
-        assert_eq!(day("2027-01-01").days_until(&day("2026-12-31")), -1);
+        assert_eq!(day("2026-11-30").days_until(day("2027-02-28")), 90);
+        assert_eq!(day("2024-02-28").days_until(day("2024-03-01")), 2);
+        assert_eq!(day("2027-01-01").days_until(day("2026-12-31")), -1);
+        assert!(day("2026-12-31") < day("2027-01-01"));
         assert_eq!(Day::of("2026-11-30T08:00:00.000Z"), Some(day("2026-11-30")));
         assert_eq!(Day::of("soon"), None);
+    }
+
+    #[test]
+    fn a_last_day_holds_until_it_ends() {
+        let last = day("2027-02-28");
+        assert_eq!(last.days_left(day("2026-11-30")), 91);
+        let on_it = Day::of("2027-02-28T23:59:59Z").unwrap();
+        assert_eq!((last.days_left(on_it), last.is_over(on_it)), (1, false));
+        let after = Day::of("2027-03-01T00:00:00Z").unwrap();
+        assert_eq!((last.days_left(after), last.is_over(after)), (0, true));
     }
 }
