@@ -190,3 +190,50 @@ fn pages_work_in_a_browser_without_network() {
         }
     }
 }
+
+/// The charts of a comment, drawn by the real Mermaid: no error, and a line a side in each.
+#[test]
+#[ignore = "needs a browser and Mermaid: tests/browser/setup.sh"]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the switch of an ignored test, as documented above"
+)]
+fn charts_of_a_comment_have_a_line_a_side() {
+    let mermaid = std::env::var_os("INFERGATE_MERMAID").expect("INFERGATE_MERMAID names a folder");
+    let mermaid = std::path::absolute(mermaid).unwrap();
+    let script = mermaid.join("node_modules/mermaid/dist/mermaid.min.js");
+    let project = tempfile::tempdir().unwrap();
+    let folder = project.path();
+    fs::write(folder.join("spec.yaml"), SPEC).unwrap();
+    let slower = ["--candidate-sim", "test --slower 100%"];
+    infergate(
+        folder,
+        &[&["--quiet", "ab", "spec.yaml"][..], &slower].concat(),
+    );
+    let session = fs::read_dir(folder.join("infergate-out")).unwrap().next();
+    let comment = fs::read_to_string(session.unwrap().unwrap().path().join("report.md")).unwrap();
+    let charts: Vec<&str> = comment
+        .split("```mermaid\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap())
+        .collect();
+    assert_eq!(charts.len(), 2, "TTFT and TPOT\n{comment}");
+    let drawn = charts.iter().map(|chart| {
+        let text = chart.replace('<', "&lt;").replace('>', "&gt;");
+        format!("<pre class=\"mermaid\">{text}</pre>")
+    });
+    let run = "mermaid.initialize({startOnLoad: false}); mermaid.run().then(() => { document.title = 'lines ' + \
+               [...document.querySelectorAll('svg')].map(s => s.querySelectorAll('path[stroke=\"#8c959f\"], \
+               path[stroke=\"#cf222e\"]').length).join(' '); }).catch(e => { document.title = 'error ' + e; });";
+    let page = folder.join("charts.html");
+    let text = format!(
+        "<!doctype html><meta charset=utf-8><title></title>{}<script src=\"file://{}\"></script><script>{run}</script>",
+        drawn.collect::<String>(),
+        script.display()
+    );
+    fs::write(&page, text).unwrap();
+    let words = ["--allow-file-access-from-files", "--dump-dom"];
+    let dom = browse(&page, 900, false, &words).stdout;
+    let dom = String::from_utf8_lossy(&dom);
+    assert!(dom.contains("<title>lines 2 2</title>"), "{dom}");
+}

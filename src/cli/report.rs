@@ -33,6 +33,7 @@ Examples:
   infergate report infergate-out/chat-8b-20261129T191243Z-1f3a > report.md
   infergate report infergate-out/*/report.json --limit 65000      one comment of many specs
   infergate report infergate-out/chat-8b-20261129T191243Z-1f3a --html report.html
+  infergate report new/report.json --diff old/report.json         what changed on the candidate's side
   infergate report runs/20261129T191243Z-ab12cd34ef56-1f3a.json --format text")]
 pub(super) struct ReportArgs {
     /// A run file, the folder of a session, or a `report.json`; several of the latter two
@@ -47,6 +48,11 @@ pub(super) struct ReportArgs {
     /// never a failing row while any other text is left
     #[arg(long, value_name = "N", conflicts_with = "html")]
     limit: Option<usize>,
+
+    /// Show instead what changed from this report's or session's candidate to that of PATH, by their
+    /// pins, as a unified diff
+    #[arg(long, value_name = "OLD", conflicts_with_all = ["html", "limit"])]
+    diff: Option<PathBuf>,
 
     /// Write a page into this file instead: whole in itself, with plots and tables
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
@@ -68,6 +74,11 @@ pub(super) enum Format {
 }
 
 pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Failure> {
+    if let Some(old) = &args.diff {
+        let text = differences(old, args, context)?;
+        context.print(&text);
+        return Ok(Exit::Pass);
+    }
     let text = match args.paths.as_slice() {
         [path] if !is_report(path) => of_runs(path, args, context)?,
         paths => {
@@ -86,6 +97,27 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Fail
         None => context.print(&text),
     }
     Ok(Exit::Pass)
+}
+
+/// What changed from one report's pins to another's.
+fn differences(old: &Path, args: &ReportArgs, context: &Context) -> Result<String, Failure> {
+    let one = |path: &Path| match &reports_at(path, context)?[..] {
+        [report] => Ok(report.clone()),
+        _ => Err(Failure::usage(format!(
+            "`{}` holds several reports; `--diff` compares two",
+            path.display()
+        ))),
+    };
+    let [new] = &args.paths[..] else {
+        return Err(Failure::usage(
+            "`--diff` compares two reports: name one PATH",
+        ));
+    };
+    Ok(match report::textdiff::between(&one(old)?, &one(new)?) {
+        None => "No pin differs.\n".to_owned(),
+        Some(diff) if args.format == Format::Markdown => report::textdiff::fenced(&diff),
+        Some(diff) => diff,
+    })
 }
 
 /// Whether a path is a file that says it is a report.

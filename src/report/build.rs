@@ -9,7 +9,7 @@ use super::facts::Facts;
 use super::model::{AdviceRow, CellTable, Environment, PinRow, ReportModel, SharedPin, Tone};
 use super::place::CellPlace;
 use super::span::Text;
-use super::{headline, method, outcomes, setup, why, words};
+use super::{headline, method, outcomes, setup, sweep, why, words};
 
 /// The runs behind a judgement, and what only the caller knows.
 #[derive(Debug, Clone, Copy)]
@@ -101,6 +101,7 @@ pub(super) fn build_of(
                 value: setup::pin_value(pin),
             })
             .collect(),
+        sweeps: sweep::views(facts),
         engines: facts.engines.clone(),
         caveats: judgement
             .caveats

@@ -23,6 +23,7 @@ pub struct Comment {
 enum Part {
     EqualPins,
     Engines,
+    Sweeps,
     Observed,
     Outcomes,
     Method,
@@ -36,9 +37,10 @@ enum Part {
 
 impl Part {
     /// In the order in which they go: what is furthest from the verdict first.
-    const ORDER: [Self; 11] = [
+    const ORDER: [Self; 12] = [
         Self::EqualPins,
         Self::Engines,
+        Self::Sweeps,
         Self::Observed,
         Self::Outcomes,
         Self::Method,
@@ -54,6 +56,7 @@ impl Part {
         match self {
             Self::EqualPins => "equal pins",
             Self::Engines => "what the engines say",
+            Self::Sweeps => "latency over the steps of sweeps",
             Self::Observed => "cells that are not gated",
             Self::Outcomes => "how requests ended",
             Self::Method => "method",
@@ -76,6 +79,7 @@ impl Part {
         match self {
             Self::EqualPins => clear(&mut model.shared_pins),
             Self::Engines => clear(&mut model.engines),
+            Self::Sweeps => clear(&mut model.sweeps),
             Self::Observed => clear(&mut model.observed.rows),
             Self::Outcomes => clear(&mut model.outcomes) | clear(&mut model.clauses),
             Self::Method => clear(&mut model.method),
@@ -91,7 +95,7 @@ impl Part {
 
 /// The report of one spec, or of several as one, in at most `limit` UTF-16 code units.
 ///
-/// Sections are left out whole, in this order: equal pins, what the engines say, cells that are not
+/// Sections are left out whole, in this order: equal pins, what the engines say, latency over the steps of sweeps, cells that are not
 /// gated, how requests ended, method, gated cells within their limits, differing pins, why goodput
 /// moved, why figures moved, caveats, what to do; of several specs then the reports of each. Cells beyond their limits, not measured or
 /// undecided stay; only where even those do not fit, the worst of them stay and the others are counted.

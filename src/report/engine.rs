@@ -156,6 +156,12 @@ fn print(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Resu
             Some(svg) => write(out, &svg),
             None => Err(unprintable(ValueKind::Map)),
         },
+        ValueKind::Map if place == Place::Markdown => match value.get_attr("mermaid") {
+            Ok(chart) if value.len() == Some(1) && chart.as_str().is_some() => {
+                write(out, chart.as_str().unwrap_or_default().trim_end())
+            }
+            _ => Err(unprintable(ValueKind::Map)),
+        },
         kind => Err(unprintable(kind)),
     }
 }

@@ -190,20 +190,8 @@ pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
         }
     };
     if let Some(finding) = worst {
-        let mut text = words::sentence(finding);
-        if let Some(why) = words::why(finding) {
-            text = text.words(" (").then(why);
-            if let (Some(size), Some(evidence)) = (words::resolvable(finding), finding.evidence) {
-                text = text
-                    .words("; ")
-                    .then(words::repeats_of(evidence, &judgement.design))
-                    .words(" can show changes of ")
-                    .then(size)
-                    .words(" or more");
-            }
-            text = text.words(")");
-        }
-        lead.push(text);
+        // Why is said below the cell's row, once.
+        lead.push(words::sentence(finding));
     }
     lead.extend(past::sentences(&judgement.levels));
     if let Some(shift) = judgement.shift {

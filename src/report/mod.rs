@@ -37,6 +37,7 @@ mod network;
 mod outcomes;
 mod parts;
 mod past;
+
 mod place;
 mod quality;
 mod reasons;
@@ -47,10 +48,12 @@ mod source;
 mod span;
 mod spent;
 pub mod suite;
+mod sweep;
 mod tenants;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod textdiff;
 mod why;
 mod words;
 
@@ -65,6 +68,7 @@ pub use model::{
 pub use outcomes::StageCounts;
 pub use place::CellPlace;
 pub use span::Text;
+pub use sweep::{Chart, SweepRow, SweepView};
 
 /// One finding as a sentence: `E2E p50 in steady is 31.2 % slower [+27.9 %, +34.6 %], limit: …`.
 pub fn finding(finding: &crate::verdict::Finding) -> Text {

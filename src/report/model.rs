@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::span::Text;
+use super::sweep::SweepView;
 
 /// What a line means, for renderers that have colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -59,6 +60,8 @@ pub struct ReportModel {
     pub pins: Vec<PinRow>,
     /// Pins that are equal on both sides.
     pub shared_pins: Vec<SharedPin>,
+    /// Latency and throughput over the steps of sweeps.
+    pub sweeps: Vec<SweepView>,
     /// What both sides' engines and GPUs say.
     pub engines: Vec<EngineRow>,
     /// Reasons to trust the figures less.

@@ -176,15 +176,21 @@ pub(super) fn clauses(counts: &[StageCounts], wanted: impl Fn(&str) -> bool) -> 
         }
         for clause in SloClause::ALL {
             let (b, c) = (base.clauses.get(&clause), cand.clauses.get(&clause));
-            if b.is_some() || c.is_some() {
+            let lost = [b, c]
+                .into_iter()
+                .flatten()
+                .any(|count| count.met < count.of);
+            if lost {
                 rows.push(row(Text::of(label(clause)), missed(b), missed(c)));
             }
         }
-        rows.push(row(
-            Text::of("failed requests"),
-            share(base.failed(), base.counted),
-            share(cand.failed(), cand.counted),
-        ));
+        if base.failed() + cand.failed() > 0 {
+            rows.push(row(
+                Text::of("failed requests"),
+                share(base.failed(), base.counted),
+                share(cand.failed(), cand.counted),
+            ));
+        }
         rows.push(row(
             Text::of("not good, in all"),
             missed(base.good.as_ref()),

@@ -125,6 +125,8 @@ fn the_report_file_is_enough(project: &Project, session: &str, report: &serde_js
     let short = project.run(&["report", &file, "--limit", "1500"]).exits(0);
     assert!(short.out.encode_utf16().count() <= 1500);
     assert!(short.out.contains("**regressed**") && short.out.contains("Left out to fit"));
+    let same = project.run(&["report", &file, "--diff", session]).exits(0);
+    assert_eq!(same.out, "No pin differs.\n");
     let page = "report.html";
     project.run(&["report", &file, "--html", page]).exits(0);
     project
