@@ -11,18 +11,24 @@ const URLS: &str = "\
         env:
           BASELINE_URL: ${{ vars.BASELINE_URL }}
           CANDIDATE_URL: ${{ vars.CANDIDATE_URL }}
-        run: infergate ab @SPEC@ --baseline-url \"$BASELINE_URL\" --candidate-url \"$CANDIDATE_URL\"";
+          GITHUB_TOKEN: ${{ github.token }}
+        run: >-
+          infergate ab @SPEC@ --baseline-url \"$BASELINE_URL\" --candidate-url \"$CANDIDATE_URL\" --publish github";
 
 const LAUNCHES: &str = "\
       # The spec's `target` is the candidate, its `baseline` what it is compared with; each is started in turn.
       # Build or fetch both before this step.
       - name: compare
-        run: infergate ab @SPEC@";
+        env:
+          GITHUB_TOKEN: ${{ github.token }}
+        run: infergate ab @SPEC@ --publish github";
 
 const EMBEDDED: &str = "\
       # The embedded engine against itself, until the spec names yours.
       - name: compare
-        run: infergate ab @SPEC@";
+        env:
+          GITHUB_TOKEN: ${{ github.token }}
+        run: infergate ab @SPEC@ --publish github";
 
 const OWN_MACHINE: &str = "\
     # A machine with the GPU that the spec pins, and nothing else to do meanwhile.

@@ -247,7 +247,9 @@ fn the_workflow_is_yaml_whose_actions_are_pinned() {
         assert!(parsed["on"].get("pull_request").is_some(), "{workflow}");
         assert_eq!(parsed["permissions"], serde_json::json!({}));
         let job = &parsed["jobs"]["gate"];
-        assert_eq!(job["permissions"], serde_json::json!({"contents": "read"}));
+        let least =
+            serde_json::json!({"contents": "read", "pull-requests": "write", "checks": "write"});
+        assert_eq!(job["permissions"], least);
         let steps = job["steps"].as_array().unwrap();
         let uses = steps.iter().filter_map(|step| step["uses"].as_str());
         let pinned = |action: &str| {
