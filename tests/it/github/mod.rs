@@ -1,5 +1,6 @@
 //! Publishing on GitHub, against one on this machine.
 
+mod action;
 mod checks;
 mod comments;
 mod elsewhere;
