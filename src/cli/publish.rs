@@ -42,7 +42,7 @@ Examples:
 
 Exit codes: 0 published, or told why not · 2 wrong files or flags · 4 not published, with --require-publish")]
 pub(super) struct PublishArgs {
-    /// Report files, or the folders of sessions with one in it
+    /// Report files, or folders with one in it or with several below it
     #[arg(required = true, value_name = "REPORT")]
     reports: Vec<PathBuf>,
 

@@ -15,6 +15,9 @@ use super::root::Root;
 /// The key of several reports together.
 const SEVERAL: &str = "all";
 
+/// Folders below one that is named: an artifact for each job, in it a folder for each session.
+const DEPTH: usize = 3;
+
 /// Reports that are published as one.
 pub(super) struct Reports {
     files: Vec<ReportFile>,
@@ -22,14 +25,23 @@ pub(super) struct Reports {
 }
 
 impl Reports {
-    /// Reads them; a folder stands for the `report.json` in it.
+    /// Reads them; a folder stands for the `report.json` in it, else for all that lie below it.
     pub(super) fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
-        let files = paths
-            .iter()
-            .map(|path| report_at(path))
-            .collect::<Result<_, _>>()?;
-        let paths = paths.iter().map(|path| file_of(path)).collect();
-        Ok(Self { files, paths })
+        let mut found = Vec::new();
+        for path in paths {
+            let own = file_of(path);
+            let below = if own.is_file() {
+                Vec::new()
+            } else {
+                reports_below(path, DEPTH)
+            };
+            found.extend(if below.is_empty() { vec![own] } else { below });
+        }
+        let files = found.iter().map(|path| report_at(path));
+        Ok(Self {
+            files: files.collect::<Result<_, _>>()?,
+            paths: found,
+        })
     }
 
     /// Where the report lies, as outputs of a step; several have no one place.
@@ -148,6 +160,26 @@ fn file_of(path: &Path) -> PathBuf {
     } else {
         path.to_owned()
     }
+}
+
+/// The reports below a folder, in the order of their paths.
+fn reports_below(folder: &Path, depth: usize) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        // Links are not followed: they could lead round in circles.
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let own = file_of(&path);
+        if own.is_file() {
+            found.push(own);
+        } else if depth > 1 {
+            found.extend(reports_below(&path, depth - 1));
+        }
+    }
+    found.sort();
+    found
 }
 
 fn report_at(path: &Path) -> Result<ReportFile, Failure> {

@@ -67,7 +67,10 @@ impl User {
     }
 
     /// Runs the workflow for pull request 7.
-    #[expect(clippy::disallowed_methods, reason = "a switch, and the runner's own path")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a switch, and the runner's own path"
+    )]
     fn acts(&self, fake: &Fake) -> Ran {
         let act = PathBuf::from(
             std::env::var("INFERGATE_ACT").expect("INFERGATE_ACT names the program act"),

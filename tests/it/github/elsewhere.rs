@@ -120,6 +120,31 @@ fn several_reports_are_one_comment() {
 }
 
 #[test]
+fn a_folder_stands_for_the_reports_below_it() {
+    let fake = Fake::start();
+    let job = Job::of(&fake);
+    for (place, name, verdict) in [
+        ("vllm-fp8/s1", "vllm-fp8", "pass"),
+        ("sglang-fp8/s2", "sglang-fp8", "invalid"),
+    ] {
+        let folder = job.path("reports").join(place);
+        std::fs::create_dir_all(&folder).unwrap();
+        let mut report = super::job::report(verdict);
+        report["spec"]["name"] = json!(name);
+        std::fs::write(folder.join("report.json"), report.to_string()).unwrap();
+    }
+    let words = ["publish", "reports", "--key", "matrix"];
+    let ran = Ran::from(job.command(&words).output().unwrap()).exits(0);
+    let reports = fake.reports();
+    assert_eq!(reports.len(), 1, "{}", ran.err);
+    assert!(reports[0].contains("vllm-fp8") && reports[0].contains("sglang-fp8"));
+    std::fs::create_dir_all(job.path("empty")).unwrap();
+    let none = Ran::from(job.command(&["publish", "empty"]).output().unwrap());
+    none.exits(2)
+        .says("cannot read the report `empty/report.json`");
+}
+
+#[test]
 fn what_is_printed_of_a_failure_is_no_command_of_the_runner() {
     let fake = Fake::start();
     let job = Job::of(&fake);
