@@ -250,7 +250,8 @@ fn is_invisible(c: char) -> bool {
 
 /// Outside code there is nothing but our own markup; inside there is nothing that ends it.
 fn assert_markdown(page: &str, hostile: &str) {
-    assert!(!page.contains("49"), "a template ran what it printed");
+    let ran = page.contains("49") && !hostile.contains("49");
+    assert!(!ran, "a template ran what it printed");
     let mut columns = None;
     for line in page.lines() {
         let bare = without_code(line, hostile);
