@@ -102,7 +102,10 @@ fn a_front_that_refuses_and_one_that_lets_one_through_at_a_time() {
         ..Manner::default()
     });
     let refused = |record: &&RequestRecord| record.outcome.kind() == OutcomeKind::Rejected;
-    assert_eq!(records.iter().filter(refused).count(), 20);
+    // A request that is sent again, its connection having closed under it, counts twice with the front.
+    let again: u32 = records.iter().map(|record| record.resent).sum();
+    let refusals = records.iter().filter(refused).count();
+    assert!((20..=20 + again as usize).contains(&refusals), "{refusals}");
     let records = measured(Manner {
         at_once: Some(1),
         ..Manner::default()

@@ -401,8 +401,9 @@ impl Scripted {
 
 /// The last words of a command that judged nothing.
 fn why(ran: &Ran) -> String {
-    let last = ran.err.lines().last().unwrap_or_default();
-    last.to_owned()
+    // On GitHub they stand between two commands of the runner.
+    let mut lines = ran.err.lines().filter(|line| !line.starts_with("::"));
+    lines.next_back().unwrap_or_default().to_owned()
 }
 
 /// The story, told once.

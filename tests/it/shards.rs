@@ -102,11 +102,8 @@ fn four_shards_are_one_run() {
         (&steady["window_s"], &crowd["window_s"]),
         (&2.0.into(), &2.0.into())
     );
-    let windows = steady["windows"].as_array().unwrap();
-    let in_windows: u64 = windows
-        .iter()
-        .map(|w| w["scheduled"].as_u64().unwrap())
-        .sum();
+    let scheduled = steady["windows"]["scheduled"].as_array().unwrap();
+    let in_windows: u64 = scheduled.iter().map(|n| n.as_u64().unwrap()).sum();
     assert_eq!(in_windows, 80);
     assert!(crowd["pooled"]["outcomes"]["completed"].as_u64().unwrap() > 0);
 
