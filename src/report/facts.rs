@@ -193,16 +193,6 @@ fn caveats(sides: &Sides<'_>) -> Vec<Text> {
                 );
             }
             for stage in &run.stages {
-                let told = stage.engine.iter().flat_map(engines::caveats);
-                out.extend(told.map(|caveat| {
-                    Text::value(&stage.name)
-                        .words(" of ")
-                        .words(setup::side(side))
-                        .words(" run ")
-                        .figure((number + 1).to_string())
-                        .words(": ")
-                        .then(caveat)
-                }));
                 for reason in &stage.invalid {
                     out.push(
                         Text::value(&stage.name)
@@ -216,6 +206,55 @@ fn caveats(sides: &Sides<'_>) -> Vec<Text> {
                 }
             }
         }
+        out.extend(of_engines(side, runs));
     }
     out
+}
+
+/// What the engine's metrics leave open, once a stage and kind: the first run that says it, and how many others
+/// say the same with other figures. An archive of 100 runs would fill the report with it.
+fn of_engines(side: Side, runs: &[Run]) -> Vec<Text> {
+    struct Told<'a> {
+        stage: &'a str,
+        kind: String,
+        first: usize,
+        others: u64,
+        text: Text,
+    }
+    let mut all: Vec<Told<'_>> = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        for stage in &run.stages {
+            for text in stage.engine.iter().flat_map(engines::caveats) {
+                let kind = text.plain().replace(|c: char| c.is_ascii_digit(), "");
+                let alike = |told: &&mut Told<'_>| told.stage == stage.name && told.kind == kind;
+                match all.iter_mut().find(alike) {
+                    Some(told) => told.others += 1,
+                    None => all.push(Told {
+                        stage: &stage.name,
+                        kind,
+                        first: number + 1,
+                        others: 0,
+                        text,
+                    }),
+                }
+            }
+        }
+    }
+    let text = |told: Told<'_>| {
+        let text = Text::value(told.stage)
+            .words(" of ")
+            .words(setup::side(side))
+            .words(" run ")
+            .figure(told.first.to_string());
+        match told.others {
+            0 => text.words(": "),
+            1 => text.words(", and alike of another one: "),
+            others => text
+                .words(", and alike of ")
+                .figure(scale::count(others))
+                .words(" others: "),
+        }
+        .then(told.text)
+    };
+    all.into_iter().map(text).collect()
 }

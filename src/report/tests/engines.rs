@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::report::{Sides, build, markdown, run, text};
+use crate::report::{Sides, Text, build, markdown, run, text};
 use crate::sample::{CacheTokens, Throttle};
 use crate::summary::{
     BothCounts, BothTimes, CountOf, CrossCheck, EngineFigures, EngineTime, EngineView, Gauge,
@@ -162,4 +162,44 @@ fn a_comparison_puts_both_sides_engines_and_gpus_beside_each_other() {
     };
     let model = build(&judgement(Verdict::Pass, healthy()), &sides);
     insta::assert_snapshot!("engine_comparison.md", markdown::report(&model));
+}
+
+#[test]
+fn what_the_metrics_of_many_runs_leave_open_is_said_once() {
+    let mut baseline = measured("b", 1.0, 1980.0, 0.0);
+    let like = baseline[0].clone();
+    baseline.resize(5, like);
+    for (run, off) in (1..).zip(&mut baseline) {
+        let mut seen = figures(1.0);
+        let read =
+            |seconds: u32| format!("the metrics were read up to 0.{seconds:03} s off the edges");
+        seen.caveats = vec![read(run)];
+        if run == 3 {
+            seen.caveats.push("something else".to_owned());
+        }
+        off.stages[0].engine = Some(EngineView::Seen(Box::new(seen)));
+    }
+    let sides = Sides {
+        title: "chat-8b",
+        baseline: &baseline,
+        candidate: &[],
+        reproduce: &[],
+        places: &[],
+    };
+    let model = build(&judgement(Verdict::Pass, healthy()), &sides);
+    let said: Vec<String> = model.caveats.iter().map(Text::plain).collect();
+    let of = |words: &str| said.iter().filter(|text| text.contains(words)).count();
+    assert_eq!(
+        (of("off the edges"), of("something else")),
+        (1, 1),
+        "{said:?}"
+    );
+    let first = said
+        .iter()
+        .find(|text| text.contains("off the edges"))
+        .unwrap();
+    assert!(
+        first.contains("run 1, and alike of 4 others: the metrics were read up to 0.001 s"),
+        "{first}"
+    );
 }
