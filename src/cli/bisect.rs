@@ -214,19 +214,11 @@ fn seen(session: &Path, cell: &Cell) -> Result<(Mark, String), Failure> {
     let Some(finding) = finding else {
         return Ok((Mark::Skip, "the cell was not measured".to_owned()));
     };
-    let mark = match finding.state {
+    let mark = match (finding.state, finding.state.is_within()) {
         // What a team accepted is worse all the same.
-        CellState::Regressed | CellState::Accepted => Mark::Bad,
-        CellState::Ok | CellState::Improved => Mark::Good,
-        CellState::Invalid
-        | CellState::Missing
-        | CellState::Incomparable
-        | CellState::Suspect
-        | CellState::Implausible
-        | CellState::Inconclusive
-        | CellState::NotResolvable
-        | CellState::NotFinished
-        | CellState::New => Mark::Skip,
+        (CellState::Accepted, _) | (_, Some(false)) => Mark::Bad,
+        (_, Some(true)) => Mark::Good,
+        (_, None) => Mark::Skip,
     };
     let said = report::finding(finding).plain();
     Ok((mark, format!("{}: {said}", finding.state.label())))

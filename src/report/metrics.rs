@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::metric::{Kind, Metric};
 use crate::unit::scale::Unit;
-use crate::verdict::{CellState, Change, Finding, Reading};
+use crate::verdict::{Change, Finding, Reading};
 
 use super::export::cells::statistic;
 use super::export::openmetrics::{family, name, unstamped};
@@ -149,18 +149,10 @@ fn states(out: &mut String, findings: &[(&ReportFile, &Finding)]) {
     let help = "1 where a cell is beyond its limit, 0 where it is shown to be within; the label says its state.";
     family(out, name, "gauge", "", help);
     for (report, finding) in findings {
-        let value = match finding.state {
-            CellState::Regressed => "1",
-            CellState::Ok | CellState::Improved | CellState::Accepted => "0",
-            CellState::Invalid
-            | CellState::Missing
-            | CellState::Incomparable
-            | CellState::Suspect
-            | CellState::Implausible
-            | CellState::Inconclusive
-            | CellState::NotResolvable
-            | CellState::NotFinished
-            | CellState::New => "NaN",
+        let value = match finding.state.is_within() {
+            Some(false) => "1",
+            Some(true) => "0",
+            None => "NaN",
         };
         let mut labels = of_cell(report, finding, true);
         labels.push(("gated", finding.gated.to_string()));

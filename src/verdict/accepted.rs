@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::finding::reading;
 use super::informational::default_limit;
-use super::model::{CellState, Finding, Judgement, Reason};
+use super::model::{Finding, Judgement, Reason};
+use super::state::CellState;
 use super::{judge, judge_as};
 use crate::compare::{ComparedCell, Comparison};
 use crate::metric::Cell;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::model::{CellState, Judgement};
+use super::model::Judgement;
+use super::state::CellState;
 use crate::diagnosis::{Complaint, Way};
 
 impl Judgement {

@@ -1,9 +1,10 @@
 //! The state of one gated cell, with the numbers behind it.
 
 use super::hypothesis::{Collapse, Gained, Hypothesis, Looked};
-use super::model::{CellState, Change, Evidence, Finding, Reading, Reason};
+use super::model::{Change, Evidence, Finding, Reading, Reason};
 use super::replay::{Replay, Result};
 use super::screen::SetAside;
+use super::state::CellState;
 use crate::compare::{Arrangement, ComparedCell, Comparison, Measure, Value};
 use crate::metric::{Direction, Kind};
 use crate::spec::Limit;

@@ -2,7 +2,8 @@
 
 use super::finding::{Context, change_of, evidence, is_over, reading};
 use super::hypothesis::{Collapse, Hypothesis, Looked};
-use super::model::{CellState, Finding, Reason};
+use super::model::{Finding, Reason};
+use super::state::CellState;
 use crate::compare::{Arrangement, ComparedCell, Measure};
 use crate::metric::{Kind, Metric};
 use crate::spec::Limit;

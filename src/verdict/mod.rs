@@ -25,6 +25,7 @@ mod procedure;
 mod replay;
 mod screen;
 mod shift;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -36,11 +37,11 @@ pub use explain::explain;
 pub use explanation::{Decided, Explanation, LookAhead, LookTaken, NoiseOfRun, Repeat, Tail};
 pub use finding::ARCHIVE_DAYS;
 pub use model::{
-    Advice, CellState, Change, Design, Evidence, Finding, Headline, Judgement, NextLook, Reading,
-    Reason, UniformShift, Verdict,
+    Advice, Change, Design, Evidence, Finding, Headline, Judgement, NextLook, Reading, Reason,
+    UniformShift, Verdict,
 };
-
 pub use past::LevelChange;
+pub use state::CellState;
 
 use crate::compare::{Arrangement, Comparison};
 use crate::spec::{Gate, Repeats};

@@ -2,10 +2,11 @@
 
 use super::finding::Context;
 use super::model::{
-    Advice, CellState, Change, Design, Finding, Headline, Judgement, NextLook, Reason, Verdict,
+    Advice, Change, Design, Finding, Headline, Judgement, NextLook, Reason, Verdict,
 };
 use super::screen::Screened;
 use super::shift::uniform_shift;
+use super::state::CellState;
 use crate::compare::Arrangement;
 use crate::exit::Exit;
 use crate::metric::Kind;

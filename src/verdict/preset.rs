@@ -1,7 +1,8 @@
 //! Cells whose state follows from how the runs went, not from a test of their values.
 
-use super::model::{CellState, Reason};
+use super::model::Reason;
 use super::screen::SetAside;
+use super::state::CellState;
 use crate::compare::{Arrangement, ComparedCell, Comparison, Measure, Unfit, Value};
 use crate::spec::Limit;
 

@@ -2,9 +2,10 @@
 
 use super::finding::{Context, Demotion, Judged};
 use super::hypothesis::{Collapse, Gain, Hypothesis};
-use super::model::{CellState, Finding};
+use super::model::Finding;
 use super::replay::{Replay, adjusted_improvements, replay};
 use super::screen::{Screened, SetAside, screen};
+use super::state::CellState;
 use super::{Mode, planned_looks, preset};
 use crate::compare::{Arrangement, ComparedCell, Comparison};
 use crate::spec::{Gate, Limit};

@@ -2,7 +2,8 @@
 
 use crate::compare::{Arrangement, ComparedCell, Measure, Value};
 
-use super::model::{CellState, Reason};
+use super::model::Reason;
+use super::state::CellState;
 
 /// Why a cell can't be judged.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,8 @@
 //! Did one thing change, or the whole machine? All cells that move by the same factor look like a
 //! slower clock, a power limit or another machine rather than like one code path.
 
-use super::model::{CellState, Change, Finding, UniformShift};
+use super::model::{Change, Finding, UniformShift};
+use super::state::CellState;
 use crate::compare::{ComparedCell, Comparison};
 use crate::metric::{Cell, Direction, Kind, Statistic};
 use crate::stats::median;

@@ -146,28 +146,38 @@ fn lands(event: Option<&Event>, place: &PlaceArgs) -> Result<bool, Failure> {
     }
 }
 
+/// The token that a variable holds; none where nothing is sent. `how` ends the sentence for who has none.
+fn token(
+    name: &str,
+    value: Option<String>,
+    dry: bool,
+    how: &str,
+) -> Result<Option<Secret>, Failure> {
+    match value {
+        _ if dry => Ok(None),
+        Some(token) if token.bytes().all(|byte| byte.is_ascii_graphic()) => {
+            Ok(Some(Secret::new(token)))
+        }
+        Some(_) => Err(Failure::usage(format!(
+            "`{name}` holds spaces or control characters, which no token has; set it anew"
+        ))),
+        None => Err(Failure::usage(format!(
+            "there is no token: set `{name}`{how}"
+        ))),
+    }
+}
+
 fn reach(place: &PlaceArgs, dry: bool, context: &Context) -> Result<Reach, Failure> {
     let set = |name: &str| context.variable(name).filter(|value| !value.is_empty());
     let api = set("GITHUB_API_URL").unwrap_or_else(|| "https://api.github.com".to_owned());
     let api = ApiUrl::parse(&api)
         .map_err(|error| Failure::usage(format!("`GITHUB_API_URL`: {error}")))?;
-    let token = match set("GITHUB_TOKEN").or_else(|| set("GH_TOKEN")) {
-        _ if dry => None,
-        Some(token) if token.bytes().all(|byte| byte.is_ascii_graphic()) => {
-            Some(Secret::new(token))
-        }
-        Some(_) => {
-            return Err(Failure::usage(
-                "`GITHUB_TOKEN` holds spaces or control characters, which no token has; set it anew",
-            ));
-        }
-        None => {
-            return Err(Failure::usage(
-                "there is no token: set `GITHUB_TOKEN`, in a workflow by `env: {GITHUB_TOKEN: ${{ github.token }}}`; \
-                 `--dry-run` needs none",
-            ));
-        }
-    };
+    let token = token(
+        "GITHUB_TOKEN",
+        set("GITHUB_TOKEN").or_else(|| set("GH_TOKEN")),
+        dry,
+        ", in a workflow by `env: {GITHUB_TOKEN: ${{ github.token }}}`; `--dry-run` needs none",
+    )?;
     Ok(Reach {
         api,
         graphql: set("GITHUB_GRAPHQL_URL"),

@@ -8,7 +8,6 @@ use crate::exit::Exit;
 use crate::publish::{Annotation, Ending, Key, Post};
 use crate::report;
 use crate::report::json::ReportFile;
-use crate::verdict::CellState;
 
 use super::root::Root;
 
@@ -123,20 +122,11 @@ fn annotations(file: &ReportFile, root: &Root) -> Vec<Annotation> {
     let wanted = |broken: bool| {
         let findings = file.findings.iter().filter(|finding| finding.gated);
         findings.filter_map(move |finding| {
-            let said = match finding.state {
-                CellState::Regressed => true,
-                CellState::Ok | CellState::Improved | CellState::Accepted => return None,
-                CellState::Invalid
-                | CellState::Missing
-                | CellState::Incomparable
-                | CellState::Suspect
-                | CellState::Implausible
-                | CellState::Inconclusive
-                | CellState::NotResolvable
-                | CellState::NotFinished
-                | CellState::New => false,
+            let is_broken = match finding.state.is_within() {
+                Some(true) => return None,
+                within => within == Some(false),
             };
-            let place = file.place(finding).filter(|_| said == broken)?;
+            let place = file.place(finding).filter(|_| is_broken == broken)?;
             Some(Annotation {
                 path: root.path(&place.path)?,
                 line: place.line,

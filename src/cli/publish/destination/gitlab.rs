@@ -1,10 +1,10 @@
 //! A merge request of GitLab, as its job describes it.
 
-use super::{Destination, PlaceArgs};
+use super::{Destination, PlaceArgs, token};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::event::{Ci, Event};
-use crate::ident::{Commit, Secret};
+use crate::ident::Commit;
 use crate::publish::ApiUrl;
 use crate::publish::github::JobRun;
 use crate::publish::gitlab::{GitLab, MergeRequest};
@@ -43,23 +43,13 @@ pub(super) fn find(
     let sha = sha.ok_or_else(|| {
         Failure::usage("it is not known which commit was judged; name it: `--sha COMMIT`")
     })?;
-    let token = match set("GITLAB_TOKEN") {
-        _ if dry => None,
-        Some(token) if token.bytes().all(|byte| byte.is_ascii_graphic()) => {
-            Some(Secret::new(token))
-        }
-        Some(_) => {
-            return Err(Failure::usage(
-                "`GITLAB_TOKEN` holds spaces or control characters, which no token has",
-            ));
-        }
-        None => {
-            return Err(Failure::usage(
-                "there is no token: set `GITLAB_TOKEN` to a project access token with the scope `api` and the role \
-                 Reporter; a job's own `CI_JOB_TOKEN` can't write notes",
-            ));
-        }
-    };
+    let token = token(
+        "GITLAB_TOKEN",
+        set("GITLAB_TOKEN"),
+        dry,
+        " to a project access token with the scope `api` and the role Reporter; a job's own `CI_JOB_TOKEN` can't \
+         write notes",
+    )?;
     let run = set("CI_PIPELINE_ID").and_then(|id| {
         Some(JobRun {
             id: id.parse().ok()?,
