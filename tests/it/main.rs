@@ -46,6 +46,7 @@ mod pins;
 mod proxy;
 mod quality;
 #[cfg(unix)]
+mod recipes;
 mod resume;
 mod run;
 mod schema;
