@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 
+use super::base::file_of;
 use super::context::Context;
 use super::failure::{Failure, FailureText};
 use crate::diag::{Diagnostic, Source, Style, render};
@@ -55,14 +56,17 @@ pub(super) fn load_spec(path: &Path, context: &mut Context) -> Result<Spec, Fail
 
 /// The same where nothing is sent to the target: a variable that is unset here stands for any address.
 pub(super) fn load_spec_unasked(path: &Path, context: &mut Context) -> Result<Spec, Failure> {
-    let read = read_spec_where(path, &|name| any_address(name, context), context)?;
+    // That it can't be read is said below.
+    let text = std::fs::read_to_string(file_of(path)).unwrap_or_default();
+    let read = read_spec_where(path, &|name| any_address(name, &text, context), context)?;
     Ok(warned(read, context))
 }
 
-/// A variable of the environment; unset, an address of its own.
-pub(super) fn any_address(name: &str, context: &Context) -> Option<String> {
-    let set = context.variable(name);
-    set.or_else(|| Some(format!("http://127.0.0.1/{name}")))
+/// A variable of the environment; unset, what this spec's text says in its place, else an address of its own.
+pub(super) fn any_address(name: &str, spec: &str, context: &Context) -> Option<String> {
+    let has_default = || spec.contains(&format!("${{{name}:-"));
+    let address = || (!has_default()).then(|| format!("http://127.0.0.1/{name}"));
+    context.variable(name).or_else(address)
 }
 
 fn warned((source, parsed): (Source, spec::Parsed), context: &mut Context) -> Spec {
@@ -84,11 +88,7 @@ pub(super) fn read_spec_where(
     variable: &dyn Fn(&str) -> Option<String>,
     context: &Context,
 ) -> Result<(Source, spec::Parsed), Failure> {
-    let path = if path.is_dir() {
-        path.join("spec.yaml")
-    } else {
-        path.to_owned()
-    };
+    let path = file_of(path);
     let text = std::fs::read_to_string(&path).map_err(|error| {
         Failure::usage(format!(
             "cannot read the spec `{}`: {error}",
@@ -162,7 +162,7 @@ pub(super) fn embedded_spec(stamp: &SpecStamp, context: &Context) -> Result<Spec
         };
         kept.ok_or_else(|| "the run has kept nothing of it".to_owned())
     };
-    let placeholder = |name: &str| any_address(name, context);
+    let placeholder = |name: &str| any_address(name, &stamp.text, context);
     let parsed = spec::parse(&source, &placeholder, &kept)
         .map_err(|diagnostics| mistakes(&diagnostics, &source, context))?;
     selected(parsed.spec, &stamp.select)

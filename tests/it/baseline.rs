@@ -251,3 +251,19 @@ fn a_session_is_promoted_once() {
         .exits(2)
         .says("already");
 }
+
+#[test]
+fn a_run_whose_port_has_a_default_is_reported_and_promoted_without_that_variable() {
+    let target = "url: 'http://127.0.0.1:${PORT:-1}'";
+    let project = Project::with_spec(&SMALL.replace("sim: SIM", target));
+    let engine = crate::support::Engine::start(&["test"]);
+    let port = engine.address.rsplit(':').next().unwrap();
+    let mut command = project.command(&["--quiet", "run", "spec.yaml", "--repeats", "2"]);
+    let ran = command.env("PORT", port).output().unwrap();
+    crate::support::Ran::from(ran).exits(0);
+    let session = project.sessions().pop().unwrap();
+    let session = session.to_str().unwrap();
+    let promote = ["baseline", "promote", session, "--reason", "a test"];
+    project.run(&promote).exits(0);
+    project.run(&["report", session]).exits(0);
+}

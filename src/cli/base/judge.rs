@@ -51,7 +51,7 @@ fn gate_of(
     context: &Context,
     file: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<Spec, Failure> {
-    let variable = |name: &str| any_address(name, context);
+    let variable = |name: &str| any_address(name, &source.text, context);
     let files = |ask: spec::FileAsk<'_>| file(ask.file).map(FileText::Whole);
     let parsed = spec::parse(source, &variable, &files).map_err(|mistakes| Failure {
         exit: Exit::Undecided,
