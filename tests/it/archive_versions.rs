@@ -84,3 +84,18 @@ fn an_accept_and_a_report_load() {
     let (wrong, checked) = check_files(&fixture("single"));
     assert_eq!((wrong, checked), (Vec::new(), 2));
 }
+
+#[test]
+fn the_projects_own_archive_is_whole() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("baselines");
+    let (wrong, checked) = check_files(&folder);
+    assert_eq!(
+        (wrong, checked),
+        (vec![], 8),
+        "six runs, their environment and their reference"
+    );
+    // It grows old, which `baseline verify` says some day; damaged it must never be.
+    let all = baseline::load_all(&Shelf::folder(&folder), &"self".parse().unwrap()).unwrap();
+    let sessions: usize = all.iter().map(|baseline| baseline.sessions.len()).sum();
+    assert_eq!(sessions, 3);
+}
