@@ -67,8 +67,7 @@ impl Session<'_> {
         if newest.spec.text != spec.text {
             footing.judges_by(spec);
         }
-        let sides: Vec<Side> = runs.iter().filter_map(|run| run.side).collect();
-        let evidence = if sides.contains(&Side::Baseline) && sides.contains(&Side::Candidate) {
+        let evidence = if are_of_both(&runs)? {
             self.of_both(runs, spec, footing, context)?
         } else {
             footing.tell(context);
@@ -131,6 +130,27 @@ impl Session<'_> {
         keep(&archive_of(self.folder), &evidence.archive)?;
         footing.keep(self.folder)?;
         Ok(evidence)
+    }
+}
+
+/// Whether runs are those of an `ab` session with both of its sides. A baseline's runs alone are nobody's
+/// candidate, and beside runs of no side it is not known what is held against what.
+fn are_of_both(runs: &[Run]) -> Result<bool, Failure> {
+    let has = |side: Option<Side>| runs.iter().any(|run| run.side == side);
+    match (
+        has(Some(Side::Baseline)),
+        has(Some(Side::Candidate)),
+        has(None),
+    ) {
+        (true, true, false) => Ok(true),
+        (false, _, _) => Ok(false),
+        (true, false, _) => Err(Failure::usage(
+            "the runs are of an `ab` session's baseline and none is of its candidate, so there is nothing to judge; \
+             name the session's folder, or the candidate's run files",
+        )),
+        (true, true, true) => Err(Failure::usage(
+            "some runs are of both sides of an `ab` session and others of none; name one session",
+        )),
     }
 }
 

@@ -32,7 +32,7 @@ impl Reports {
             let below = if own.is_file() {
                 Vec::new()
             } else {
-                reports_below(path, DEPTH)
+                reports_below(path, DEPTH)?
             };
             found.extend(if below.is_empty() { vec![own] } else { below });
         }
@@ -153,23 +153,32 @@ fn file_of(path: &Path) -> PathBuf {
 }
 
 /// The reports below a folder, in the order of their paths.
-fn reports_below(folder: &Path, depth: usize) -> Vec<PathBuf> {
+fn reports_below(folder: &Path, depth: usize) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+    if !folder.is_dir() {
+        return Ok(found);
+    }
+    // A folder that can't be read may hold the one report that fails.
+    let unread = |error: std::io::Error| {
+        let folder = folder.display();
+        Failure::usage(format!("cannot look for reports in `{folder}`: {error}"))
+    };
+    for entry in std::fs::read_dir(folder).map_err(unread)? {
+        let entry = entry.map_err(unread)?;
         let path = entry.path();
         // Links are not followed: they could lead round in circles.
-        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        if !entry.file_type().map_err(unread)?.is_dir() {
             continue;
         }
         let own = file_of(&path);
         if own.is_file() {
             found.push(own);
         } else if depth > 1 {
-            found.extend(reports_below(&path, depth - 1));
+            found.extend(reports_below(&path, depth - 1)?);
         }
     }
     found.sort();
-    found
+    Ok(found)
 }
 
 fn report_at(path: &Path) -> Result<ReportFile, Failure> {

@@ -303,6 +303,27 @@ fn files_that_are_too_large_too_many_or_elsewhere_are_refused() {
 }
 
 #[test]
+fn a_baseline_without_its_candidate_is_nobodys_pass() {
+    let fake = Fake::start();
+    let second = Second::of(&fake);
+    let all = fs::read_dir(second.upload().join("runs")).unwrap();
+    for path in all.map(|entry| entry.unwrap().path()) {
+        let run: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        if run["side"] == "candidate" {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    second.judges().exits(2).says("none is of its candidate");
+    assert!(fake.reports().is_empty());
+    second.uploads(|run| {
+        if run["side"] == "candidate" && run["pair"] == 0 {
+            run["side"] = Value::Null;
+        }
+    });
+    second.judges().exits(2).says("others of none");
+}
+
+#[test]
 fn names_lead_nowhere() {
     let fake = Fake::start();
     let second = Second::of(&fake);
