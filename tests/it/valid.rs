@@ -65,9 +65,14 @@ pub(crate) fn check_files(folder: &Path) -> (Vec<String>, usize) {
             let values: Vec<Value> = if name.ends_with(".jsonl.gz") {
                 let mut text = String::new();
                 let file = fs::File::open(&path).unwrap();
-                // A file that a signal cut off reads up to its last whole block.
-                let _ = flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text);
-                let lines = text.lines().map(serde_json::from_str);
+                // A file that a signal cut off reads up to its last whole block, which may end
+                // within a line; a file that ended by itself ends with a whole one.
+                let ended = flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text);
+                let whole = match ended {
+                    Ok(_) => text.as_str(),
+                    Err(_) => text.rfind('\n').map_or("", |end| &text[..=end]),
+                };
+                let lines = whole.lines().map(serde_json::from_str);
                 let values: Result<_, _> = lines.collect();
                 values.unwrap()
             } else if ends_in("json") {
