@@ -15,6 +15,7 @@ use crate::compare::{Sides, compare};
 use crate::diagnosis::diagnose;
 use crate::exit::Exit;
 use crate::report::json::ReportFile;
+use crate::report::suite::{self, SuiteFile};
 use crate::report::{self, CellPlace};
 use crate::spec::{Layer, Spec};
 use crate::summary::{Run, Side};
@@ -74,14 +75,42 @@ impl Show {
             Some(Format::Openmetrics) => report::metrics::openmetrics(reports),
         }
     }
+
+    /// Several reports as one, in the form that was asked for.
+    pub(super) fn of_suite(self, reports: &[ReportFile], context: &Context) -> String {
+        let json = || SuiteFile::new(reports).render();
+        match self.format {
+            None if self.json => json(),
+            None | Some(Format::Text) => {
+                context.paint(&report::text::suite(&suite::build(reports)))
+            }
+            Some(Format::Json) => json(),
+            Some(Format::Markdown) => report::comment(reports, usize::MAX).text,
+            Some(Format::Junit) => report::junit::render(reports),
+            Some(Format::Openmetrics) => report::metrics::openmetrics(reports),
+        }
+    }
 }
 
 /// Writes a report in every form that a CI reads.
 fn save_report(folder: &Path, file: &ReportFile) -> Result<(), Failure> {
-    let reports = std::slice::from_ref(file);
+    let markdown = report::markdown::report(&file.model());
+    save_reports(
+        folder,
+        std::slice::from_ref(file),
+        [&markdown, &file.render()],
+    )
+}
+
+/// Writes reports as one, in every form that a CI reads; as Markdown and as JSON they come in.
+pub(super) fn save_reports(
+    folder: &Path,
+    reports: &[ReportFile],
+    [markdown, json]: [&str; 2],
+) -> Result<(), Failure> {
     for (name, text) in [
-        ("report.md", report::markdown::report(&file.model())),
-        ("report.json", file.render()),
+        ("report.md", markdown.to_owned()),
+        ("report.json", json.to_owned()),
         ("junit.xml", report::junit::render(reports)),
         ("metrics.txt", report::metrics::openmetrics(reports)),
     ] {
@@ -179,7 +208,13 @@ impl Evidence {
         interrupt: &Interrupt,
     ) -> Result<Exit, Failure> {
         let folder = sitting.folder();
-        let reproduce = [format!("infergate compare {}", folder.display())];
+        // Without a baseline there is nothing to compare again.
+        let verb = if self.baseline.is_empty() {
+            "report"
+        } else {
+            "compare"
+        };
+        let reproduce = [format!("infergate {verb} {}", folder.display())];
         let told = (&reproduce[..], sitting.places());
         let exit = self.publish(judgement, spec, Some(folder), told, show, context)?;
         if interrupt.asked() {

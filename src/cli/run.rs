@@ -10,6 +10,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::lock::LockArgs;
+use super::member::Member;
 use super::origin::source_of;
 use super::scores;
 use super::shard::{ShardArgs, Sharing};
@@ -64,7 +65,9 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let spec = args.select.apply(load_spec(&args.spec, context)?)?;
+    let spec = args
+        .select
+        .apply(load_spec(&Member::of(&args.spec), context)?)?;
     if let Some(layers) = spec.layers() {
         // Two sittings make a large future, which every other run would carry too.
         return Box::pin(layers::run(&args, &layers, context, interrupt)).await;

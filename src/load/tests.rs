@@ -13,6 +13,8 @@ use server::{Reply, Server};
 
 use super::*;
 use crate::access::Access;
+use crate::diag::{Source, Sources};
+use crate::ident::Digest;
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
 use crate::provenance::UnderTest;
 use crate::sample::{RequestRecord, StageObservation};
@@ -193,6 +195,11 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
         archive: None,
         keep_text: crate::spec::KeepText::None,
         text: String::new(),
+        content: Digest::of(b""),
+        sources: Sources::new(Source {
+            path: String::new(),
+            text: String::new(),
+        }),
         limits: None,
         cost: None,
         select: Vec::new(),

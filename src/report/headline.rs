@@ -18,6 +18,9 @@ pub(super) fn headline(judgement: &Judgement, title: &str) -> Text {
     if judgement.design == Design::SameRun {
         return text.words("both sides are the same run, so nothing was judged");
     }
+    if judgement.unjudged.is_some() && judgement.findings.is_empty() {
+        return text.words("nothing was judged");
+    }
     let comparable = !judgement.pins.iter().any(|pin| pin.blocks);
     if !comparable && counts.regressed == 0 {
         return text
@@ -53,7 +56,13 @@ pub(super) const fn verdict(verdict: Verdict) -> &'static str {
 
 /// Whether the candidate stands alone.
 pub(super) fn no_baseline(judgement: &Judgement) -> bool {
-    matches!(judgement.design, Design::Unpaired { baseline: 0, .. })
+    matches!(
+        judgement.design,
+        Design::Unpaired {
+            baseline: 0,
+            candidate: 1..
+        }
+    )
 }
 
 /// `2 of 7 gated cells are beyond their limits, 1 is undecided, 4 are within`.
@@ -174,7 +183,11 @@ pub(super) fn policy(exit: Exit, policy: Option<&str>) -> Option<Text> {
 /// The sentences below the headline: the worst finding, what a policy made of it, what was not
 /// counted.
 pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
-    let mut lead = Vec::new();
+    let why = judgement.unjudged.as_deref();
+    let mut lead: Vec<Text> = why
+        .map(|why| Text::default().prose(why))
+        .into_iter()
+        .collect();
     let first = |wanted: Group| {
         judgement
             .findings

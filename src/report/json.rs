@@ -75,6 +75,9 @@ pub struct ReportFile {
     pub advice: Vec<Advice>,
     /// Whether more repeats are worth taking.
     pub next: NextLook,
+    /// Why nothing could be held against a baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unjudged: Option<String>,
     /// Where the gated cells stand in the spec; empty where nobody knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<CellPlace>,
@@ -137,6 +140,7 @@ impl ReportFile {
             spent: Spent::of(sides.baseline.iter().chain(sides.candidate)),
             advice: judgement.advice.clone(),
             next: judgement.next,
+            unjudged: judgement.unjudged.clone(),
             places: sides.places.to_vec(),
             facts: Facts::of(sides),
         }
@@ -177,6 +181,7 @@ impl ReportFile {
             caveats: self.caveats,
             advice: self.advice,
             next: self.next,
+            unjudged: self.unjudged,
         }
     }
 

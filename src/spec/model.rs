@@ -21,6 +21,7 @@ use super::replay::{Replay, ReplayStamp};
 use super::rows::RowsStamp;
 use super::think::Think;
 use super::timeouts::Timeouts;
+use crate::diag::Sources;
 use crate::ident::{Digest, Name};
 use crate::provenance::{Declared, PinPath, UnderTest};
 use crate::unit::Nanos;
@@ -63,16 +64,22 @@ pub struct Spec {
     pub archive: Option<Archive>,
     /// What is kept of prompts and answers.
     pub keep_text: KeepText,
-    /// The text as read, for provenance; variables are not expanded in it.
+    /// The text, for provenance and to be read again; variables are not expanded in it. As it was read, or
+    /// of a spec that extends others what they say together, written anew.
     pub text: String,
+    /// Digest of what the text says.
+    pub content: Digest,
+    /// What it was read from.
+    pub sources: Sources,
     /// Labels that were selected: [`Spec::select`].
     pub select: Vec<String>,
 }
 
 impl Spec {
-    /// Digest of the text: for provenance.
+    /// Digest of what it says, for provenance: whatever the order of its fields, its comments, and which of
+    /// the files that it extends says what.
     pub fn digest(&self) -> Digest {
-        Digest::of(self.text.as_bytes())
+        self.content
     }
 
     /// Digest of what has to be equal for two runs to be comparable: workload, stages, SLO, API and

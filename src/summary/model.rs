@@ -147,7 +147,8 @@ pub enum RunEnd {
 pub struct SpecStamp {
     /// Its name.
     pub name: String,
-    /// Digest of its text.
+    /// Digest of what it says, whatever its comments, the order of its fields and the files they are in; of its
+    /// text in runs of versions before 0.2.
     pub digest: Digest,
     /// Digest of what has to be equal for two runs to be comparable.
     pub workload_digest: Digest,

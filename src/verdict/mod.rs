@@ -28,6 +28,7 @@ mod shift;
 mod state;
 #[cfg(test)]
 mod tests;
+mod unjudged;
 
 pub use crate::compare::PinDifference;
 pub use accepted::{Excuse, judge_accepting};
@@ -42,6 +43,7 @@ pub use model::{
 };
 pub use past::LevelChange;
 pub use state::CellState;
+pub use unjudged::Ruling;
 
 use crate::compare::{Arrangement, Comparison};
 use crate::spec::{Gate, Repeats};

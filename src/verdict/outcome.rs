@@ -42,6 +42,7 @@ pub(super) fn judgement(
         advice: advice(context, &findings, next),
         findings,
         next,
+        unjudged: None,
     }
 }
 

@@ -55,6 +55,7 @@ mod shards;
 #[cfg(unix)]
 mod signals;
 mod stages;
+mod suite;
 mod support;
 mod target;
 mod trace;

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::GateArgs;
+use super::first::First;
 use super::ground::{Groundless, Wanted, ground, keep_ground};
 use crate::archive::load_upload;
 use crate::cli::base::{Footing, file_of};
@@ -11,6 +12,7 @@ use crate::cli::baseline::{archived_runs, runs_at};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::judge::Evidence;
+use crate::cli::member::Member;
 use crate::cli::sitting::{archive_of, keep, new_session};
 use crate::cli::source::load_spec_unasked;
 use crate::exit::Exit;
@@ -20,14 +22,19 @@ use crate::report::CellPlace;
 use crate::spec::Spec;
 use crate::summary::{Run, Side};
 
-pub(super) async fn run(args: &GateArgs, context: &mut Context) -> Result<Exit, Failure> {
-    let spec = load_spec_unasked(&args.spec, context)?;
+pub(super) async fn run(
+    args: &GateArgs,
+    member: &Member,
+    context: &mut Context,
+) -> Result<Exit, Failure> {
+    let spec = load_spec_unasked(member, context)?;
     let mut spec = args.select.apply_gated(spec)?;
-    let places = CellPlace::of(&spec, &file_of(&args.spec).display().to_string());
-    let mut footing = (args.base).find(&args.spec, &args.archive, &mut spec, context)?;
-    let announced = args.announce.begin(&spec, context).await?;
+    let places = CellPlace::of(&spec, &file_of(&member.path).display().to_string());
+    let mut footing = (args.base).find(member, &args.archive, &mut spec, context)?;
+    let announced = args.announce.begin(spec.name.as_str(), context).await?;
     let folder = args.out.out.join(new_session(&spec, context));
     let session = Session {
+        path: &member.path,
         folder: &folder,
         places: &places,
     };
@@ -37,6 +44,8 @@ pub(super) async fn run(args: &GateArgs, context: &mut Context) -> Result<Exit, 
 
 /// Where the judgement goes.
 struct Session<'a> {
+    /// Where the spec was read.
+    path: &'a Path,
     folder: &'a Path,
     places: &'a [CellPlace],
 }
@@ -60,9 +69,10 @@ impl Session<'_> {
                 "the run `{}` ran another workload than `{}`, so neither its gate nor the baseline speak of it; \
                  measure the spec as it is now: `infergate run {1}`",
                 run.id,
-                args.spec.display(),
+                self.path.display(),
             );
-            return Groundless::incomparable(spec, why).end(context);
+            let groundless = Groundless::incomparable(spec, why);
+            return self.without_ground(groundless, Vec::new(), (args, spec, footing), context);
         }
         if newest.spec.text != spec.text {
             footing.judges_by(spec);
@@ -71,19 +81,21 @@ impl Session<'_> {
             self.of_both(runs, spec, footing, context)?
         } else {
             footing.tell(context);
-            if let Some(groundless) = Groundless::spec(footing, spec, &args.spec) {
-                return groundless.end(context);
+            if let Some(groundless) = Groundless::spec(footing, spec, self.path) {
+                return self.without_ground(groundless, runs, (args, spec, footing), context);
             }
             let wanted = Wanted {
                 spec,
-                path: &args.spec,
+                path: self.path,
                 pins: &newest.pins,
                 trace,
                 day: Day::of(&newest.started),
             };
             let mut evidence = match ground(&wanted, footing, context) {
                 Ok(evidence) => evidence,
-                Err(groundless) => return groundless.end(context),
+                Err(groundless) => {
+                    return self.without_ground(groundless, runs, (args, spec, footing), context);
+                }
             };
             evidence.candidate = runs;
             evidence.refuse_shards()?;
@@ -101,6 +113,29 @@ impl Session<'_> {
             args.show,
             context,
         )
+    }
+
+    /// The report of runs that there is nothing to hold against.
+    fn without_ground(
+        &self,
+        groundless: Groundless,
+        runs: Vec<Run>,
+        (args, spec, footing): (&GateArgs, &Spec, &Footing),
+        context: &mut Context,
+    ) -> Result<Exit, Failure> {
+        let groundless = match groundless {
+            Groundless::Policy(groundless) => groundless,
+            Groundless::Failed(failure) => return Err(failure),
+        };
+        keep(&self.folder.join("runs"), &runs)?;
+        let first = First {
+            path: self.path,
+            spec,
+            footing,
+            groundless,
+            show: args.show,
+        };
+        first.report(runs, self.folder, self.places, context)
     }
 
     /// The evidence of an `ab` session: what is compared is its own, what judges is the base's.

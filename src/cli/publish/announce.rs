@@ -14,7 +14,6 @@ use crate::cli::failure::Failure;
 use crate::exit::Exit;
 use crate::publish::github::Begun;
 use crate::publish::{Ending, Key, Post};
-use crate::spec::Spec;
 
 /// Whether and where the report is published.
 #[derive(Debug, Clone, Args)]
@@ -47,11 +46,11 @@ struct Told {
 }
 
 impl AnnounceArgs {
-    /// Says that a measurement of this spec begins. Where to is found out before any load; what can't be
+    /// Says that a measurement of the spec or suite of this name begins. Where to is found out before any load; what can't be
     /// reached then is told, and is a mistake only where publishing is required.
     pub(in crate::cli) async fn begin(
         &self,
-        spec: &Spec,
+        name: &str,
         context: &mut Context,
     ) -> Result<Announced, Failure> {
         let required = self.require_publish;
@@ -78,8 +77,7 @@ impl AnnounceArgs {
                 });
             }
         };
-        let name = spec.name.as_str().parse();
-        let key = match (&self.publish_key, name) {
+        let key = match (&self.publish_key, name.parse()) {
             (Some(key), _) => key.clone(),
             (None, Ok(key)) => key,
             (None, Err(error)) => {
@@ -89,7 +87,7 @@ impl AnnounceArgs {
             }
         };
         let nothing = |_: usize| String::new();
-        let title = format!("measuring {}", spec.name);
+        let title = format!("measuring {name}");
         let post = Post {
             key: key.clone(),
             title,

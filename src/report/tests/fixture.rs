@@ -359,11 +359,10 @@ pub(in crate::report) fn judgement(verdict: Verdict, findings: Vec<Finding>) -> 
         diagnoses: Vec::new(),
         pins: vec![version_pin()],
         findings,
-        caveats: vec![
-            "Noise of 1.4 % a run is taken from 5 sessions of this environment".to_owned(),
-        ],
+        caveats: vec!["Noise of 1.4 % a run is taken from 5 sessions of this environment".into()],
         advice: Vec::new(),
         next: NextLook::Stop,
+        unjudged: None,
     }
 }
 

@@ -48,8 +48,10 @@ use super::files::Files;
 use super::model::Spec;
 use super::node::Node;
 use super::values;
+use super::written::Written;
 
-const SHAPE: Shape = Shape {
+/// The fields of a spec.
+pub(super) const SHAPE: Shape = Shape {
     known: &[
         "infergate",
         "requires",
@@ -69,9 +71,10 @@ const SHAPE: Shape = Shape {
         "quality",
         "records",
         "archive",
+        "extends",
     ],
     later: &[
-        "urls", "tls", "headers", "extends", "capacity", "events", "labels", "only", "refine",
+        "urls", "tls", "headers", "capacity", "events", "labels", "only", "refine",
     ],
     example: "infergate: 1",
 };
@@ -82,7 +85,7 @@ const FORMAT: u32 = 1;
 /// The whole spec; `None` where anything is wrong, with the reasons noted.
 pub(super) fn lower(
     root: &Node,
-    source: &str,
+    written: Written,
     files: Files<'_>,
     out: &mut Diagnostics,
 ) -> Option<Spec> {
@@ -152,7 +155,9 @@ pub(super) fn lower(
         imports: imports.whole()?,
         archive: archive.ok()?,
         keep_text: keep_text?,
-        text: source.to_owned(),
+        text: written.text,
+        content: written.content,
+        sources: written.sources,
         select: Vec::new(),
     })
 }
