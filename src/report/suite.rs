@@ -157,12 +157,20 @@ pub(super) fn build_of(reports: &[ReportFile], most: usize) -> SuiteModel {
         most,
     );
     let reports: Vec<_> = models.collect();
-    let lines = sorted.iter().zip(&reports).map(|(file, model)| SpecLine {
-        text: match headline::policy(file.exit, file.policy.as_deref()) {
-            Some(policy) => model.headline.clone().words(". ").then(policy),
-            None => model.headline.clone(),
-        },
-        tone: model.tone,
+    let lines = sorted.iter().zip(&reports).map(|(file, model)| {
+        let mut text = model.headline.clone();
+        if let Some(why) = &file.unjudged
+            && file.findings.is_empty()
+        {
+            text = text.words(": ").prose(why);
+        }
+        if let Some(policy) = headline::policy(file.exit, file.policy.as_deref()) {
+            text = text.words(". ").then(policy);
+        }
+        SpecLine {
+            text,
+            tone: model.tone,
+        }
     });
     SuiteModel {
         headline: headline(&sorted),

@@ -341,6 +341,11 @@ pub(super) fn invalid(reason: &InvalidReason) -> Text {
         InvalidReason::Interrupted => {
             Text::of("the run was interrupted before the window ended; run it again")
         }
+        InvalidReason::Event { name, why } => Text::of("the event ")
+            .quoted(name)
+            .words(" did not happen: ")
+            .prose(why)
+            .words("; the stage is not what the spec asks for"),
         InvalidReason::Shard { index, reason } => Text::of("shard ")
             .figure(index.to_string())
             .words(": ")

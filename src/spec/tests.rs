@@ -220,7 +220,8 @@ fn each_replica_has_metrics_of_its_own() {
 fn everything_written_is_read() {
     let spec = good("sim");
     let words = ["h100-8b", "--slower-prefill", "30%"].map(str::to_owned);
-    assert_eq!(spec.target.place, TargetPlace::Sim(words.to_vec()));
+    let (words, replicas) = (words.to_vec(), 1);
+    assert_eq!(spec.target.place, TargetPlace::Sim { words, replicas });
     assert_eq!(
         (spec.target.api, spec.target.layer),
         (Api::Completions, Layer::EndToEnd)
@@ -341,8 +342,7 @@ fn codes(folder: &std::path::Path) -> BTreeSet<String> {
 
 #[test]
 fn every_code_has_a_fixture() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/spec");
-    let mut codes = codes(&folder);
+    let mut codes = codes(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/spec"));
     for (_, text) in fixtures("err") {
         for one in mistakes(&text) {
             codes.remove(one.code);

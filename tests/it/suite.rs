@@ -233,3 +233,56 @@ fn a_suite_that_is_wrong_or_empty_says_so() {
         .says("did you mean `specs`?")
         .says("--> specs/suite.yaml:2:1");
 }
+
+/// Whether requests have ended somewhere below a folder: a file of records has grown past its header.
+#[cfg(unix)]
+fn has_load(folder: &std::path::Path) -> bool {
+    entries(folder).iter().any(|path| {
+        let is_records = path
+            .to_str()
+            .is_some_and(|name| name.ends_with(".jsonl.gz"));
+        if path.is_dir() {
+            has_load(path)
+        } else {
+            // It may have been renamed meanwhile.
+            is_records && path.metadata().is_ok_and(|file| file.len() > 200)
+        }
+    })
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_all_of_a_suite_and_leaves_a_report_of_it() {
+    let endless = |name| spec(name, PASSES).replace("requests: 60", "duration: 10m");
+    let project = folder(
+        &[("a.yaml", &endless("a")), ("b.yaml", &endless("b"))],
+        None,
+    );
+    let mut child = project
+        .command(&["gate", "specs"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !has_load(&project.path("infergate-out")) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::yield_now();
+    }
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", "--", &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    Ran::from(child.wait_with_output().unwrap())
+        .exits(4)
+        .says("interrupted; what was measured is in")
+        .says("`b` was not measured: the suite was interrupted before it");
+    let report = json(&suite_folder(&project).join("report.json"));
+    assert_eq!(report["exit"], "invalid");
+    let exits: Vec<&serde_json::Value> = report["reports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["exit"])
+        .collect();
+    assert_eq!(exits, ["invalid", "undecided"]);
+}

@@ -169,6 +169,9 @@ impl Sequence<'_> {
     }
 }
 
+/// Characters of what went wrong that a report repeats.
+const MOST_WORDS: usize = 400;
+
 /// The report of a member of which there is none.
 fn unmeasured(member: &Member, exit: Exit, why: &str) -> ReportFile {
     let judgement = Judgement::of_nothing(0, why.to_owned(), (exit, None));
@@ -192,7 +195,8 @@ fn first_lines(failure: &Failure) -> String {
     });
     let joined: Vec<&str> = lines.map(str::trim).collect();
     let joined = joined.join(" ");
-    joined.trim_start_matches("error: ").to_owned()
+    let words = joined.trim_start_matches("error: ");
+    words.chars().take(MOST_WORDS).collect()
 }
 
 /// The sessions in a folder, in the order of their names.
