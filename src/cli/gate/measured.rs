@@ -12,6 +12,7 @@ use crate::cli::baseline::{archived_runs, runs_at};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::judge::Evidence;
+use crate::cli::judge::Show;
 use crate::cli::member::Member;
 use crate::cli::sitting::{archive_of, keep, new_session};
 use crate::cli::source::load_spec_unasked;
@@ -24,6 +25,7 @@ use crate::summary::{Run, Side};
 
 pub(super) async fn run(
     args: &GateArgs,
+    show: &Show,
     member: &Member,
     context: &mut Context,
 ) -> Result<Exit, Failure> {
@@ -31,12 +33,16 @@ pub(super) async fn run(
     let mut spec = args.select.apply_gated(spec)?;
     let places = CellPlace::of(&spec, &file_of(&member.path).display().to_string());
     let mut footing = (args.base).find(member, &args.archive, &mut spec, context)?;
-    let announced = args.announce.begin(spec.name.as_str(), context).await?;
+    let announced = args
+        .announce
+        .begin(spec.name.as_str(), &show.look, context)
+        .await?;
     let folder = args.out.out.join(new_session(&spec, context));
     let session = Session {
         path: &member.path,
         folder: &folder,
         places: &places,
+        show,
     };
     let outcome = session.judge(args, &spec, &mut footing, context);
     announced.conclude(outcome, &folder, context).await
@@ -48,6 +54,7 @@ struct Session<'a> {
     path: &'a Path,
     folder: &'a Path,
     places: &'a [CellPlace],
+    show: &'a Show,
 }
 
 impl Session<'_> {
@@ -72,7 +79,7 @@ impl Session<'_> {
                 self.path.display(),
             );
             let groundless = Groundless::incomparable(spec, why);
-            return self.without_ground(groundless, Vec::new(), (args, spec, footing), context);
+            return self.without_ground(groundless, Vec::new(), (spec, footing), context);
         }
         if newest.spec.text != spec.text {
             footing.judges_by(spec);
@@ -82,7 +89,7 @@ impl Session<'_> {
         } else {
             footing.tell(context);
             if let Some(groundless) = Groundless::spec(footing, spec, self.path) {
-                return self.without_ground(groundless, runs, (args, spec, footing), context);
+                return self.without_ground(groundless, runs, (spec, footing), context);
             }
             let wanted = Wanted {
                 spec,
@@ -94,7 +101,7 @@ impl Session<'_> {
             let mut evidence = match ground(&wanted, footing, context) {
                 Ok(evidence) => evidence,
                 Err(groundless) => {
-                    return self.without_ground(groundless, runs, (args, spec, footing), context);
+                    return self.without_ground(groundless, runs, (spec, footing), context);
                 }
             };
             evidence.candidate = runs;
@@ -110,7 +117,7 @@ impl Session<'_> {
             spec,
             Some(self.folder),
             (&reproduce, self.places),
-            args.show,
+            self.show,
             context,
         )
     }
@@ -120,7 +127,7 @@ impl Session<'_> {
         &self,
         groundless: Groundless,
         runs: Vec<Run>,
-        (args, spec, footing): (&GateArgs, &Spec, &Footing),
+        (spec, footing): (&Spec, &Footing),
         context: &mut Context,
     ) -> Result<Exit, Failure> {
         let groundless = match groundless {
@@ -133,7 +140,7 @@ impl Session<'_> {
             spec,
             footing,
             groundless,
-            show: args.show,
+            show: self.show,
         };
         first.report(runs, self.folder, self.places, context)
     }

@@ -7,29 +7,34 @@ use crate::cli::base::Removed;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Interrupt;
-use crate::cli::judge::save_reports;
+use crate::cli::judge::{Show, save_reports};
 use crate::cli::member::{Group, Member};
 use crate::cli::report::read_reports;
 use crate::cli::sitting::OutArgs;
 use crate::exit::Exit;
+use crate::report::Sides;
 use crate::report::json::ReportFile;
 use crate::report::suite::SuiteFile;
-use crate::report::{self, Sides};
 use crate::unit::scale;
 use crate::verdict::Judgement;
 
 /// Measures and judges each member, whatever becomes of the others; ends by the worst of them.
 pub(super) async fn run(
     args: &GateArgs,
+    show: &Show,
     group: &Group,
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let removed = args.base.removed(group, context)?;
     let folder = folder_of(args, group, context);
-    let announced = args.announce.begin(&group.name, context).await?;
+    let announced = args
+        .announce
+        .begin(&group.name, &show.look, context)
+        .await?;
     let outcome = Sequence {
         args,
+        show,
         group,
         removed: &removed,
         folder: &folder,
@@ -49,6 +54,7 @@ fn folder_of(args: &GateArgs, group: &Group, context: &Context) -> PathBuf {
 /// Members one after the other.
 struct Sequence<'a> {
     args: &'a GateArgs,
+    show: &'a Show,
     group: &'a Group,
     /// Members that the base has and the candidate has not.
     removed: &'a [Removed],
@@ -118,7 +124,7 @@ impl Sequence<'_> {
             out: self.folder.join("members").join(&member.label),
         };
         let printed = std::mem::replace(&mut context.out, Box::new(std::io::sink()));
-        let outcome = match Gate::open(self.args, member, &out, context) {
+        let outcome = match Gate::open(self.args, self.show, member, &out, context) {
             Ok(mut gate) => Box::pin(gate.measure(context, interrupt)).await,
             Err(failure) => Err(failure),
         };
@@ -148,9 +154,8 @@ impl Sequence<'_> {
         interrupt: &Interrupt,
     ) -> Result<Exit, Failure> {
         let suite = SuiteFile::new(reports);
-        let markdown = report::comment(reports, usize::MAX).text;
-        save_reports(self.folder, reports, [&markdown, &suite.render()])?;
-        let text = self.args.show.of_suite(reports, context);
+        save_reports(self.folder, reports, &suite.render(), &self.show.look)?;
+        let text = self.show.of_suite(reports, context);
         context.print(&text);
         context.note(&format!(
             "report: {}",

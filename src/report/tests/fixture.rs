@@ -384,7 +384,7 @@ pub(in crate::report) fn regression() -> Judgement {
 
 pub(in crate::report) fn advice(text: &str, command: Option<&str>) -> Advice {
     Advice {
-        text: text.to_owned(),
+        text: text.into(),
         command: command.map(str::to_owned),
     }
 }
