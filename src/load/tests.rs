@@ -195,6 +195,7 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
         text: String::new(),
         limits: None,
         cost: None,
+        capacity: None,
         select: Vec::new(),
     }
 }

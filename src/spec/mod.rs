@@ -9,6 +9,7 @@
 mod archive;
 mod budget;
 mod cache;
+mod capacity;
 mod class;
 mod connection;
 mod diagnostics;
@@ -47,6 +48,7 @@ use crate::diag::{Diagnostic, Source};
 pub use archive::{Archive, ArchivePlace, BranchName};
 pub use budget::{Budget, Cost, Money, Outlay};
 pub use cache::CacheRegime;
+pub use capacity::CapacityPlan;
 pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Turns};
 pub use connection::{
     Answers, Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection,

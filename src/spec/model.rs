@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::archive::Archive;
 use super::budget::{Budget, Cost};
 use super::cache::CacheRegime;
+use super::capacity::CapacityPlan;
 use super::class::Class;
 use super::connection::{TargetConnection, Wire};
 use super::files::SchemaStamp;
@@ -57,6 +58,8 @@ pub struct Spec {
     pub limits: Option<Budget>,
     /// What GPUs cost, where the spec says.
     pub cost: Option<Cost>,
+    /// What its service has to carry, where the spec says.
+    pub capacity: Option<CapacityPlan>,
     /// Scores that other tools measured.
     pub imports: Vec<Import>,
     /// Where promoted sessions are kept, where the spec says.
@@ -121,6 +124,15 @@ impl Spec {
             Layer::Engine => [judged, beside],
             Layer::EndToEnd => [beside, judged],
         })
+    }
+
+    /// The SLO of each class that has one.
+    pub fn slos(&self) -> BTreeMap<String, Slo> {
+        let classes = self.workload.classes.iter();
+        classes
+            .filter(|class| !class.slo.is_empty())
+            .map(|class| (class.name.to_string(), class.slo.clone()))
+            .collect()
     }
 
     /// What a run keeps of its classes' files.

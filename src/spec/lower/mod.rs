@@ -8,6 +8,7 @@ mod arrival;
 mod buckets;
 mod budget;
 mod cache;
+mod capacity;
 mod cells;
 mod connection;
 mod conversation;
@@ -66,12 +67,13 @@ const SHAPE: Shape = Shape {
         "timeouts",
         "limits",
         "cost",
+        "capacity",
         "quality",
         "records",
         "archive",
     ],
     later: &[
-        "urls", "tls", "headers", "extends", "capacity", "events", "labels", "only", "refine",
+        "urls", "tls", "headers", "extends", "events", "labels", "only", "refine",
     ],
     example: "infergate: 1",
 };
@@ -97,6 +99,7 @@ pub(super) fn lower(
     let pins = pins::lower(&fields, target.as_ref(), out);
     let request = request::lower(&fields, out);
     let cost = budget::cost(&fields, out);
+    let capacity = capacity::lower(&fields, out);
     let known = cost.as_ref().ok().and_then(Option::as_ref);
     let limits = budget::limits(&fields, known, &pins.declared, out);
     let model_len = pins::max_model_len(&pins.declared);
@@ -149,6 +152,7 @@ pub(super) fn lower(
         timeouts: timeouts?,
         limits: limits.ok()?,
         cost: cost.ok()?,
+        capacity: capacity.ok()?,
         imports: imports.whole()?,
         archive: archive.ok()?,
         keep_text: keep_text?,
