@@ -6,6 +6,7 @@
 
 mod build;
 mod cache;
+pub mod capacity;
 mod cells;
 mod client;
 mod cold_start;

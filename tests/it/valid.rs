@@ -12,13 +12,14 @@ use serde_json::Value;
 use crate::support::entries;
 
 /// The kinds of files that have a schema.
-pub(crate) const KINDS: [&str; 6] = [
+pub(crate) const KINDS: [&str; 7] = [
     "run",
     "report",
     "reference",
     "environment",
     "accept",
     "records",
+    "capacity",
 ];
 
 /// The schema of a kind, as it is committed.
