@@ -4,6 +4,7 @@
 //! error texts, versions) is told apart by type ([`Text`]) and made harmless for the place where
 //! it is printed.
 
+mod base;
 mod build;
 mod cache;
 pub mod capacity;
@@ -24,12 +25,14 @@ mod findings;
 mod fit;
 pub mod forecast;
 mod gpus;
+mod happened;
 mod headline;
 pub mod history;
 pub mod html;
 pub mod json;
 pub mod junit;
 pub mod layers;
+mod lines;
 pub mod markdown;
 mod method;
 pub mod metrics;

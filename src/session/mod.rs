@@ -8,6 +8,7 @@ mod beside;
 mod capacity_tests;
 mod clock;
 mod error;
+mod events;
 mod gpus;
 mod guard;
 mod headroom;

@@ -21,6 +21,7 @@ use super::span::Text;
 use super::sweep::Chart;
 use super::text::{Line, Page, rows};
 use crate::capacity::{Capacity, Compared};
+use crate::lang::Lang;
 
 /// A capacity, ready to print.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -140,7 +141,7 @@ pub fn of_both(compared: &Compared) -> CapacityModel {
 
 /// For a job summary.
 pub fn markdown(model: &CapacityModel) -> String {
-    engine::render(Template::Capacity, model)
+    engine::render(Template::Capacity, Lang::En, model)
 }
 
 /// For a terminal.
