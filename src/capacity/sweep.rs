@@ -126,39 +126,39 @@ pub(super) fn readable(runs: &[Run]) -> impl Iterator<Item = &Run> {
 
 /// The sweeps of these runs of one server, in the order of their stages.
 pub(super) fn read(runs: &[Run], plan: &CapacityPlan) -> Vec<SweepReading> {
+    let stages: Vec<&StageSummary> = readable(runs).flat_map(|run| &run.stages).collect();
     let mut names: Vec<&str> = Vec::new();
-    for stage in stages(runs) {
+    for stage in &stages {
         if let Some((sweep, _)) = stage.name.rsplit_once('@')
             && !names.contains(&sweep)
         {
             names.push(sweep);
         }
     }
-    let all = names.into_iter().map(|name| reading(name, runs, plan));
+    let all = names.into_iter().map(|name| of_stages(name, &stages, plan));
     all.filter(|sweep| sweep.steps.len() > 1).collect()
 }
 
-fn stages(runs: &[Run]) -> impl Iterator<Item = &StageSummary> {
-    readable(runs).flat_map(|run| &run.stages)
-}
-
-fn reading(name: &str, runs: &[Run], plan: &CapacityPlan) -> SweepReading {
-    let own = |stage: &&StageSummary| {
+/// The sweep of this name among stages of one server, each as often as it was run.
+pub fn of_stages(name: &str, stages: &[&StageSummary], plan: &CapacityPlan) -> SweepReading {
+    let own = |stage: &&&StageSummary| {
         stage
             .name
             .rsplit_once('@')
             .is_some_and(|(sweep, _)| sweep == name)
     };
-    let axis = if stages(runs).filter(own).any(|stage| stage.users.is_some()) {
+    let axis = if stages.iter().filter(own).any(|stage| stage.users.is_some()) {
         Axis::Users
     } else {
         Axis::Rate
     };
     let mut steps: Vec<Step> = Vec::new();
-    for stage in stages(runs).filter(own) {
+    for stage in stages.iter().filter(own) {
         let Some(load) = load(stage) else { continue };
         if steps.iter().all(|step| step.stage != stage.name) {
-            let each: Vec<&StageSummary> = stages(runs)
+            let each: Vec<&StageSummary> = stages
+                .iter()
+                .copied()
                 .filter(|other| other.name == stage.name)
                 .collect();
             steps.push(measured(&stage.name, load, &each));
@@ -188,7 +188,7 @@ fn reading(name: &str, runs: &[Run], plan: &CapacityPlan) -> SweepReading {
         alert_share: plan.alert,
         alert: plan.alert * load,
     });
-    let within = within(&steps, axis, runs, plan.attainment);
+    let within = within(&steps, axis, stages, plan.attainment);
     SweepReading {
         name: name.to_owned(),
         axis,
@@ -262,7 +262,12 @@ fn knee_by_throughput(rungs: &[Rung], knee: Option<ThroughputKnee>) -> Result<Fo
 }
 
 /// The largest load that, as all smaller ones, keeps the SLO in the share of requests that is asked for.
-fn within(steps: &[Step], axis: Axis, runs: &[Run], wanted: f64) -> Result<WithinSlo, Why> {
+fn within(
+    steps: &[Step],
+    axis: Axis,
+    stages: &[&StageSummary],
+    wanted: f64,
+) -> Result<WithinSlo, Why> {
     let measured = steps
         .iter()
         .filter_map(|step| Some((step, step.figures.as_ref()?)));
@@ -285,7 +290,7 @@ fn within(steps: &[Step], axis: Axis, runs: &[Run], wanted: f64) -> Result<Withi
     let (step, figures, attainment) = found.ok_or(Why::NoSweep)?;
     let sustained = match axis {
         Axis::Rate => Sustained::Measured,
-        Axis::Users => verified(runs, figures.completed_rps.value, wanted),
+        Axis::Users => verified(stages, figures.completed_rps.value, wanted),
     };
     Ok(WithinSlo {
         stage: step.stage.clone(),
@@ -302,10 +307,10 @@ fn within(steps: &[Step], axis: Axis, runs: &[Run], wanted: f64) -> Result<Withi
 }
 
 /// What open stages say of a rate that a closed loop reached.
-fn verified(runs: &[Run], rate: f64, wanted: f64) -> Sustained {
+fn verified(stages: &[&StageSummary], rate: f64, wanted: f64) -> Sustained {
     let (low, high) = (rate * (1.0 - NEAR), rate * (1.0 + NEAR));
     let mut refuted = None;
-    for stage in stages(runs).filter(|stage| stage.invalid.is_empty()) {
+    for stage in stages.iter().filter(|stage| stage.invalid.is_empty()) {
         let (Some(rate_rps), Some(load)) = (stage.rate_rps, stage.load_state) else {
             continue;
         };

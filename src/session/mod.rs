@@ -19,6 +19,7 @@ mod log;
 mod look;
 mod measure;
 mod merge;
+mod refinement;
 mod replicas;
 mod stages;
 mod station;

@@ -28,6 +28,7 @@ mod model;
 mod node;
 mod place;
 mod rate;
+mod refine;
 mod replay;
 mod rows;
 mod select;
@@ -69,6 +70,7 @@ pub use model::{
 };
 pub use place::TargetPlace;
 pub use rate::RateProfile;
+pub use refine::Refine;
 pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp};
 pub use rows::{FileRow, Rows, RowsKind, RowsSize, RowsStamp, Said};
 pub use select::SelectError;

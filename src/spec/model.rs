@@ -19,6 +19,7 @@ use super::keep_text::KeepText;
 use super::metrics::MetricsPlace;
 use super::place::TargetPlace;
 use super::rate::RateProfile;
+use super::refine::Refine;
 use super::replay::{Replay, ReplayStamp};
 use super::rows::RowsStamp;
 use super::think::Think;
@@ -309,6 +310,9 @@ pub struct Stage {
     /// When it ends early, and the rest of its sweep with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_when: Option<StopWhen>,
+    /// How far its sweep is refined after its last step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refine: Option<Refine>,
     /// Whether it is there for drift over a long time: cut in minutes, no percentile of its whole
     /// gates.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -114,3 +114,39 @@ fn what_has_no_sweep_says_so() {
         .shows("no sweep with two valid steps was run");
     project.run(&["capacity", "nowhere"]).exits(2);
 }
+
+#[test]
+fn a_refined_sweep_adds_steps_and_the_open_loop_that_bears_it_out() {
+    let spec = SPEC
+        .replace("sim: demo", "sim: test --slower 900%")
+        .replace("users: [1, 2, 4]}", "users: [1, 8, 16, 24]}")
+        .replace("warmup: 8}", "warmup: 24, refine: {steps: 2}}")
+        .replace("requests: 60", "requests: 120");
+    let project = Project::with_spec(&spec);
+    project.run(&["run", "spec.yaml"]).exits_any();
+    let run = crate::support::json(&project.runs()[0]);
+    let stages = run["stages"].as_array().unwrap();
+    let names: Vec<&str> = stages
+        .iter()
+        .map(|stage| stage["name"].as_str().unwrap())
+        .collect();
+    let declared = ["sweep@1", "sweep@8", "sweep@16", "sweep@24"];
+    assert_eq!(names[..4], declared);
+    let added: Vec<u32> = names[4..]
+        .iter()
+        .filter_map(|name| name.strip_prefix("sweep@")?.parse().ok())
+        .collect();
+    assert!((1..=2).contains(&added.len()), "{names:?}");
+    assert!(
+        added.iter().all(|users| (2..24).contains(users)),
+        "{names:?}"
+    );
+    let open = stages.last().unwrap();
+    assert_eq!(open["name"], "sweep-open", "{names:?}");
+    assert!(open["rate_rps"].as_f64().unwrap() > 1.0);
+    let session = project.sessions()[0].display().to_string();
+    project
+        .run(&["capacity", &session])
+        .exits(0)
+        .shows("the open loop of sweep-open at ");
+}

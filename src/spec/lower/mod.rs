@@ -25,6 +25,7 @@ mod pins;
 mod prompt;
 mod quality;
 mod records;
+mod refine;
 mod request;
 mod rows;
 mod sampling;
@@ -74,7 +75,7 @@ const SHAPE: Shape = Shape {
         "archive",
     ],
     later: &[
-        "urls", "tls", "headers", "extends", "events", "labels", "only", "refine",
+        "urls", "tls", "headers", "extends", "events", "labels", "only",
     ],
     example: "infergate: 1",
 };
