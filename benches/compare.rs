@@ -201,6 +201,8 @@ impl Maker {
                 schemas: Vec::new(),
                 cache: spec::CacheRegime::default(),
                 cost: None,
+                capacity: None,
+                slos: BTreeMap::new(),
             },
             source: None,
             untrusted: false,

@@ -10,6 +10,7 @@ use super::context::Context;
 use crate::archive::{RECORDS_FORMAT, RecordLine};
 use crate::baseline::{ACCEPT_FORMAT, Accept, ENVIRONMENT_FORMAT, Environment};
 use crate::baseline::{REFERENCE_FORMAT, Reference};
+use crate::capacity::{CAPACITY_FORMAT, CapacityFile};
 use crate::exit::Exit;
 use crate::report::json::{REPORT_FORMAT, ReportFile};
 use crate::report::suite::{SUITE_FORMAT, SuiteFile};
@@ -45,6 +46,8 @@ enum FileKind {
     Environment,
     /// An accepted change: `accepts/<date>-<words>.yaml`
     Accept,
+    /// What `infergate capacity --json` prints
+    Capacity,
     /// A line of per-request records: `records/<id>.jsonl.gz`
     Records,
     /// Several judgements as one: `report.json` of a suite
@@ -62,6 +65,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context) -> Exit {
         FileKind::Reference => schema_of::<Reference>(REFERENCE_FORMAT),
         FileKind::Environment => schema_of::<Environment>(ENVIRONMENT_FORMAT),
         FileKind::Accept => schema_of::<Accept>(ACCEPT_FORMAT),
+        FileKind::Capacity => schema_of::<CapacityFile>(CAPACITY_FORMAT),
         FileKind::Records => schema_of::<RecordLine>(RECORDS_FORMAT),
         FileKind::Suite => schema_of::<SuiteFile>(SUITE_FORMAT),
         FileKind::Spec => return print(&spec_schema(), context),

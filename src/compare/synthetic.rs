@@ -40,6 +40,8 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             schemas: Vec::new(),
             cache: crate::spec::CacheRegime::default(),
             cost: None,
+            capacity: None,
+            slos: BTreeMap::new(),
         },
         source: None,
         untrusted: false,

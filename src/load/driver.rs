@@ -59,7 +59,10 @@ pub async fn run_stage(
     mut events: impl FnMut(LoadEvent),
     mut stop: Stop,
 ) -> Result<StageObservation, StartError> {
-    events(LoadEvent::StageStarted { stage: job.stage });
+    events(LoadEvent::StageStarted {
+        stage: job.stage,
+        name: job.plan.stages()[job.stage].stage.name.clone(),
+    });
     let mut stage = Running::start(job).await?;
     let mut ticks = interval(TICK.to_duration());
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -47,6 +47,7 @@ fn closed(users: u32, requests: u32) -> Stage {
         in_flight: 1000,
         drain_timeout: Nanos::from_secs(60),
         stop_when: None,
+        refine: None,
         soak: false,
         events: Vec::new(),
         labels: Vec::new(),
@@ -203,6 +204,7 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
         }),
         limits: None,
         cost: None,
+        capacity: None,
         select: Vec::new(),
     }
 }

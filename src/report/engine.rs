@@ -27,6 +27,8 @@ pub(super) enum Template {
     Run,
     /// Two layers, as Markdown.
     Layers,
+    /// A capacity, or two, as Markdown.
+    Capacity,
     /// Sections of a run or a comparison, as a page.
     Sections,
     /// The archive over time, as a page.
@@ -34,7 +36,7 @@ pub(super) enum Template {
 }
 
 /// All embedded files; includes are found by these names.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("report.md.j2", include_str!("../../templates/report.md.j2")),
     ("suite.md.j2", include_str!("../../templates/suite.md.j2")),
     (
@@ -43,6 +45,10 @@ const FILES: [(&str, &str); 12] = [
     ),
     ("run.md.j2", include_str!("../../templates/run.md.j2")),
     ("layers.md.j2", include_str!("../../templates/layers.md.j2")),
+    (
+        "capacity.md.j2",
+        include_str!("../../templates/capacity.md.j2"),
+    ),
     (
         "_tables.md.j2",
         include_str!("../../templates/_tables.md.j2"),
@@ -84,6 +90,7 @@ impl Template {
             Self::Suite => "suite.md.j2",
             Self::Run => "run.md.j2",
             Self::Layers => "layers.md.j2",
+            Self::Capacity => "capacity.md.j2",
             Self::Sections => "sections.html.j2",
             Self::History => "history.html.j2",
         }

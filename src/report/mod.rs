@@ -7,6 +7,7 @@
 mod base;
 mod build;
 mod cache;
+pub mod capacity;
 mod cells;
 mod client;
 mod cold_start;

@@ -35,6 +35,13 @@ pub struct Chart {
     mermaid: String,
 }
 
+impl Chart {
+    /// Of a text of nothing but figures and words of ours.
+    pub(super) const fn of(mermaid: String) -> Self {
+        Self { mermaid }
+    }
+}
+
 /// One step of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SweepRow {

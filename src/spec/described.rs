@@ -73,6 +73,10 @@ fn described(field: &str) -> Value {
         "timeouts" => (json!({"type": "object"}), "When a request is given up"),
         "limits" => (json!({"type": "object"}), "What a comparison may take"),
         "cost" => (json!({"type": "object"}), "What GPUs cost"),
+        "capacity" => (
+            json!({"type": "object"}),
+            "The traffic that replicas are planned for",
+        ),
         "quality" => (
             json!({"type": "object"}),
             "Scores that other tools measured",

@@ -9,6 +9,7 @@
 mod archive;
 mod budget;
 mod cache;
+mod capacity;
 mod class;
 mod compose;
 mod connection;
@@ -29,6 +30,7 @@ mod model;
 mod node;
 mod place;
 mod rate;
+mod refine;
 mod replay;
 mod rows;
 mod select;
@@ -57,6 +59,7 @@ use written::Written;
 pub use archive::{Archive, ArchivePlace, BranchName};
 pub use budget::{Budget, Cost, Money, Outlay};
 pub use cache::CacheRegime;
+pub use capacity::CapacityPlan;
 pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Turns};
 pub use connection::{
     Answers, Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection,
@@ -77,6 +80,7 @@ pub use model::{
 };
 pub use place::TargetPlace;
 pub use rate::RateProfile;
+pub use refine::Refine;
 pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp};
 pub use rows::{FileRow, Rows, RowsKind, RowsSize, RowsStamp, Said};
 pub use select::SelectError;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::archive::Archive;
 use super::budget::{Budget, Cost};
 use super::cache::CacheRegime;
+use super::capacity::CapacityPlan;
 use super::class::Class;
 use super::connection::{TargetConnection, Wire};
 use super::files::SchemaStamp;
@@ -18,6 +19,7 @@ use super::keep_text::KeepText;
 use super::metrics::MetricsPlace;
 use super::place::TargetPlace;
 use super::rate::RateProfile;
+use super::refine::Refine;
 use super::replay::{Replay, ReplayStamp};
 use super::rows::RowsStamp;
 use super::think::Think;
@@ -59,6 +61,8 @@ pub struct Spec {
     pub limits: Option<Budget>,
     /// What GPUs cost, where the spec says.
     pub cost: Option<Cost>,
+    /// What its service has to carry, where the spec says.
+    pub capacity: Option<CapacityPlan>,
     /// Scores that other tools measured.
     pub imports: Vec<Import>,
     /// Where promoted sessions are kept, where the spec says.
@@ -133,6 +137,15 @@ impl Spec {
             Layer::Engine => [judged, beside],
             Layer::EndToEnd => [beside, judged],
         })
+    }
+
+    /// The SLO of each class that has one.
+    pub fn slos(&self) -> BTreeMap<String, Slo> {
+        let classes = self.workload.classes.iter();
+        classes
+            .filter(|class| !class.slo.is_empty())
+            .map(|class| (class.name.to_string(), class.slo.clone()))
+            .collect()
     }
 
     /// What a run keeps of its classes' files.
@@ -304,6 +317,9 @@ pub struct Stage {
     /// When it ends early, and the rest of its sweep with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_when: Option<StopWhen>,
+    /// How far its sweep is refined after its last step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refine: Option<Refine>,
     /// Whether it is there for drift over a long time: cut in minutes, no percentile of its whole
     /// gates.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

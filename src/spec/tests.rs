@@ -97,21 +97,7 @@ fn good_specs_are_read_whole() {
 }
 
 #[test]
-fn the_product_example_lacks_only_what_comes_later() {
-    let (_, text) = fixtures("err")
-        .into_iter()
-        .find(|(name, _)| name == "product-example")
-        .unwrap();
-    let words: Vec<(&str, String)> = mistakes(&text)
-        .into_iter()
-        .map(|one| (one.code, text[one.span.unwrap()].to_owned()))
-        .collect();
-    let later = [("spec::not-supported-yet", "capacity".to_owned())];
-    assert_eq!(words, later);
-}
-
-#[test]
-fn the_product_example_without_it_is_silent() {
+fn the_product_example_is_silent() {
     let (_, text) = fixtures("ok")
         .into_iter()
         .find(|(name, _)| name == "product-example")

@@ -26,7 +26,9 @@ use crate::plan::PromptCalibration;
 use crate::provenance::Pins;
 use crate::quality::{AnswerQuality, Score};
 use crate::sample::{EngineQueue, FinishReason, OutcomeKind, StopReason};
-use crate::spec::{CacheRegime, Cost, ReplayStamp, RowsStamp, SchemaStamp, SloClause, Spec};
+use crate::spec::{
+    CacheRegime, CapacityPlan, Cost, ReplayStamp, RowsStamp, SchemaStamp, Slo, SloClause, Spec,
+};
 
 /// Format tag of a run file: name and major version.
 pub const RUN_FORMAT: &str = "infergate.run/1";
@@ -173,6 +175,12 @@ pub struct SpecStamp {
     /// What its GPUs cost, where it says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What its service has to carry, where it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<CapacityPlan>,
+    /// What makes a request of each class good; classes without an SLO are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub slos: BTreeMap<String, Slo>,
 }
 
 impl SpecStamp {
@@ -189,6 +197,8 @@ impl SpecStamp {
             rows: spec.row_stamps(),
             schemas: spec.schema_stamps(),
             cost: spec.cost.clone(),
+            capacity: spec.capacity.clone(),
+            slos: spec.slos(),
         }
     }
 }

@@ -39,6 +39,7 @@ pub(crate) fn stage() -> Stage {
         in_flight: 100,
         drain_timeout: Nanos::from_secs(1),
         stop_when: None,
+        refine: None,
         soak: false,
         events: Vec::new(),
         labels: Vec::new(),

@@ -23,6 +23,7 @@ const COMMANDS: &[&[&str]] = &[
     &["history"],
     &["export"],
     &["calibrate"],
+    &["capacity"],
     &["sim"],
 ];
 

@@ -13,6 +13,7 @@ mod baseline;
 mod bisect;
 mod budget;
 mod calibrate;
+mod capacity;
 mod cases;
 mod certificate;
 mod check;

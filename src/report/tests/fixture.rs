@@ -41,6 +41,8 @@ pub(in crate::report) fn run(id: &str, version: &str, slow: f64) -> Run {
             schemas: Vec::new(),
             cache: crate::spec::CacheRegime::default(),
             cost: None,
+            capacity: None,
+            slos: BTreeMap::new(),
         },
         source: None,
         untrusted: false,
@@ -70,13 +72,11 @@ pub(in crate::report) fn run(id: &str, version: &str, slow: f64) -> Run {
     ] {
         run.pins.insert(path.parse().unwrap(), seen(value));
     }
-    run.pins.insert(
-        "hardware.driver".parse().unwrap(),
-        Pin {
-            declared: None,
-            observed: Observation::Unknown(Why::NotReported),
-        },
-    );
+    let unseen = Pin {
+        declared: None,
+        observed: Observation::Unknown(Why::NotReported),
+    };
+    run.pins.insert("hardware.driver".parse().unwrap(), unseen);
     run
 }
 

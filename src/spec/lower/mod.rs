@@ -8,6 +8,7 @@ mod arrival;
 mod buckets;
 mod budget;
 mod cache;
+mod capacity;
 mod cells;
 mod connection;
 mod conversation;
@@ -24,6 +25,7 @@ mod pins;
 mod prompt;
 mod quality;
 mod records;
+mod refine;
 mod request;
 mod rows;
 mod sampling;
@@ -69,14 +71,13 @@ pub(super) const SHAPE: Shape = Shape {
         "timeouts",
         "limits",
         "cost",
+        "capacity",
         "quality",
         "records",
         "archive",
         "extends",
     ],
-    later: &[
-        "urls", "tls", "headers", "capacity", "events", "labels", "only", "refine",
-    ],
+    later: &["urls", "tls", "headers", "events", "labels", "only"],
     example: "infergate: 1",
 };
 
@@ -101,6 +102,7 @@ pub(super) fn lower(
     let pins = pins::lower(&fields, target.as_ref(), out);
     let request = request::lower(&fields, out);
     let cost = budget::cost(&fields, out);
+    let capacity = capacity::lower(&fields, out);
     let known = cost.as_ref().ok().and_then(Option::as_ref);
     let limits = budget::limits(&fields, known, &pins.declared, out);
     let model_len = pins::max_model_len(&pins.declared);
@@ -156,6 +158,7 @@ pub(super) fn lower(
         timeouts: timeouts?,
         limits: limits.ok()?,
         cost: cost.ok()?,
+        capacity: capacity.ok()?,
         imports: imports.whole()?,
         archive: archive.ok()?,
         keep_text: keep_text?,

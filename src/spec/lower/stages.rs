@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::workload::{duplicate_name, named};
-use super::{arrival, happenings, stopping, trace, warmup};
+use super::{arrival, happenings, refine, stopping, trace, warmup};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape};
 use crate::spec::gate::Gate;
@@ -28,11 +28,12 @@ const SHAPE: Shape = Shape {
         "drain_timeout",
         "gate",
         "stop_when",
+        "refine",
         "soak",
         "labels",
         "events",
     ],
-    later: &["only", "refine", "min_completed"],
+    later: &["only", "min_completed"],
     example: "{name: steady, open: {rate: 8/s, arrivals: poisson}, duration: 180s}",
 };
 /// Requests of one stage at most, warm-up included: bounds the plan's memory.
@@ -248,11 +249,15 @@ fn stage(
     let events = fields.or("events", Vec::new(), out, happenings::lower);
     let has_events = events.is_some();
     draft.happenings = events.unwrap_or_default();
+    let refine = fields.or("refine", None, out, |node, out| {
+        refine::lower(&fields, node, sweep, out).ok()
+    });
     draft.steps = (|| {
         if !has_events {
             return None;
         }
         let (soak, labels, stop_when) = (soak?, labels?, stop_when.ok()?);
+        let refine = refine?;
         let (name, arrivals, (extent, extent_span)) = (name?, arrivals?, extent?);
         let (warmup, in_flight, drain_timeout) = (warmup.ok()?, in_flight.ok()?, drain_timeout?);
         happenings::refuse_late(&draft.happenings, extent, out)?;
@@ -265,6 +270,7 @@ fn stage(
                 in_flight: in_flight.unwrap_or_else(|| default_in_flight(&arrival, latency)),
                 drain_timeout,
                 stop_when,
+                refine,
                 soak,
                 labels: labels.clone(),
                 events: draft
