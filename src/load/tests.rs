@@ -45,7 +45,7 @@ fn closed(users: u32, requests: u32) -> Stage {
         in_flight: 1000,
         drain_timeout: Nanos::from_secs(60),
         stop_when: None,
-        soak: false,
+        soak: None,
         events: Vec::new(),
         labels: Vec::new(),
     }

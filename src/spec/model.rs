@@ -20,6 +20,7 @@ use super::place::TargetPlace;
 use super::rate::RateProfile;
 use super::replay::{Replay, ReplayStamp};
 use super::rows::RowsStamp;
+use super::soak::Soak;
 use super::think::Think;
 use super::timeouts::Timeouts;
 use crate::ident::{Digest, Name};
@@ -297,10 +298,9 @@ pub struct Stage {
     /// When it ends early, and the rest of its sweep with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_when: Option<StopWhen>,
-    /// Whether it is there for drift over a long time: cut in minutes, no percentile of its whole
-    /// gates.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub soak: bool,
+    /// Where it is there for drift over a long time: no percentile of its whole gates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub soak: Option<Soak>,
     /// What happens to the target meanwhile, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Happening>,

@@ -25,6 +25,7 @@ mod procedure;
 mod replay;
 mod screen;
 mod shift;
+mod soaked;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -41,6 +42,7 @@ pub use model::{
     UniformShift, Verdict,
 };
 pub use past::LevelChange;
+pub use soaked::heed_soaks;
 pub use state::CellState;
 
 use crate::compare::{Arrangement, Comparison};

@@ -56,6 +56,7 @@ mod scripted_history;
 mod shards;
 #[cfg(unix)]
 mod signals;
+mod soak;
 mod stages;
 mod support;
 mod target;
