@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["unit", "schema"],
     &["metric", "ident", "provenance", "exit", "diag"],
-    &["event"],
+    &["event", "lang"],
     // L1: a module may import anything to its left.
     &["stats", "bisect", "plot"],
     &["trace", "quality"],
@@ -70,7 +70,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     (
         "comfy_table",
         &[
-            "report/text.rs",
+            "report/lines.rs",
             "report/forecast.rs",
             "cli/check.rs",
             "cli/calibrate/model/table.rs",

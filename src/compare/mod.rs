@@ -21,6 +21,7 @@ pub(crate) mod synthetic;
 mod tests;
 
 use crate::ident::Digest;
+use crate::lang::{Said, of_judged};
 use crate::provenance::UnderTest;
 use crate::spec::{CacheRegime, Gate};
 use crate::summary::{Run, RunEnd};
@@ -76,40 +77,40 @@ pub enum Mismatch {
     },
 }
 
-impl std::fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
+impl Mismatch {
+    /// As a sentence.
+    pub fn said(&self) -> Said {
+        let (phrase, both) = match self {
             Self::Definition {
                 baseline,
                 candidate,
-            } => write!(
-                f,
-                "metrics are defined differently: `{baseline}` against `{candidate}`"
+            } => (
+                of_judged::DEFINITIONS_DIFFER,
+                [baseline.clone(), candidate.clone()],
             ),
             Self::Workload {
                 baseline,
                 candidate,
-            } => write!(
-                f,
-                "the workloads differ ({baseline} against {candidate}): measure both sides with one spec"
+            } => (
+                of_judged::WORKLOADS_DIFFER,
+                [baseline, candidate].map(ToString::to_string),
             ),
             Self::CacheRegime {
                 baseline,
                 candidate,
-            } => write!(
-                f,
-                "the cache regimes differ ({} against {}): measure both sides with one `cache`",
-                baseline.name(),
-                candidate.name()
-            ),
+            } => {
+                let names = [baseline.name(), candidate.name()];
+                (of_judged::CACHES_DIFFER, names.map(str::to_owned))
+            }
             Self::Trace {
                 baseline,
                 candidate,
-            } => write!(
-                f,
-                "the traces differ ({baseline} against {candidate}): measure both sides with one seed"
+            } => (
+                of_judged::TRACES_DIFFER,
+                [baseline, candidate].map(ToString::to_string),
             ),
-        }
+        };
+        Said::new(phrase, both)
     }
 }
 
@@ -133,7 +134,7 @@ pub struct Comparison {
     /// Whose target was lost in some run: no noise of a machine, so one run shows it.
     pub lost: Lost,
     /// Reasons to trust the whole less, in words.
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Said>,
 }
 
 /// Whose target stopped answering.

@@ -4,6 +4,7 @@
 //! error texts, versions) is told apart by type ([`Text`]) and made harmless for the place where
 //! it is printed.
 
+mod base;
 mod build;
 mod cache;
 mod cells;
@@ -30,6 +31,7 @@ pub mod html;
 pub mod json;
 pub mod junit;
 pub mod layers;
+mod lines;
 pub mod markdown;
 mod method;
 pub mod metrics;

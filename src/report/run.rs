@@ -1,5 +1,6 @@
 //! One run → its view model: what was sent, what came back, how long it took, how the client fared.
 
+use crate::lang::say;
 use crate::metric::{Metric, Quantile};
 use crate::sample::TokenSource;
 use crate::spec::CacheRegime;
@@ -226,7 +227,7 @@ fn clauses(stage: &StageSummary) -> Vec<Text> {
             .clauses
             .iter()
             .map(|(clause, count)| {
-                let mut text = Text::of(outcomes::label(*clause));
+                let mut text = outcomes::label(*clause);
                 if let Some(class) = class {
                     text = text.words(" of ").quoted(class);
                 }
@@ -277,8 +278,8 @@ fn latency_rows(
     notes: &mut Notes,
 ) {
     let name = || match class {
-        Some(class) => Text::of(words::metric(metric)).words(" of ").quoted(class),
-        None => Text::of(words::metric(metric)),
+        Some(class) => Text::say(say::OF_CLASS, [words::metric(metric), Text::value(class)]),
+        None => words::metric(metric),
     };
     let quantiles = Quantile::STANDARD.map(|q| distribution.quantiles.get(&q).copied());
     let succeeded = quantiles.map(|q| q.map(|q| q.value_s));

@@ -4,6 +4,7 @@ use super::model::Reason;
 use super::screen::SetAside;
 use super::state::CellState;
 use crate::compare::{Arrangement, ComparedCell, Comparison, Measure, Unfit, Value};
+use crate::lang::{Said, of_judged};
 use crate::spec::Limit;
 
 /// The state of a cell that is not tested at all.
@@ -14,10 +15,10 @@ pub(super) fn preset(
 ) -> Option<SetAside> {
     let relative = limit.is_relative();
     let (state, reason) = if comparison.arrangement == Arrangement::SameRun {
-        let what = "both sides are the same run".to_owned();
+        let what = Said::plain(of_judged::SAME_RUN);
         (CellState::Inconclusive, Some(Reason::Advisory { what }))
     } else if relative && cell.baseline.is_empty() {
-        let why = "there is no baseline".to_owned();
+        let why = Said::plain(of_judged::NO_BASELINE);
         (CellState::New, Some(Reason::Absent { why }))
     } else if relative && !comparison.is_comparable() {
         (CellState::Incomparable, None)
@@ -42,7 +43,7 @@ fn lost(comparison: &Comparison, cell: &ComparedCell) -> Option<SetAside> {
         let reason = if comparison.lost.candidate {
             Reason::BothFailed
         } else {
-            let why = "the baseline's target was lost".to_owned();
+            let why = Said::plain(of_judged::BASELINE_LOST);
             Reason::Absent { why }
         };
         Some(aside(CellState::Invalid, reason))

@@ -14,7 +14,7 @@ pub fn heed_soaks(judgement: &mut Judgement, baseline: &[Run], candidate: &[Run]
         let name = code.name();
         if before.contains(&(stage, code)) {
             let text = format!("the soak `{stage}` finds `{name}` on both sides");
-            judgement.caveats.push(text);
+            judgement.caveats.push(text.into());
             continue;
         }
         let (verdict, exit) = if code.is_clients() {
@@ -22,10 +22,11 @@ pub fn heed_soaks(judgement: &mut Judgement, baseline: &[Run], candidate: &[Run]
         } else {
             (Verdict::Regression, Exit::Regression)
         };
-        judgement.caveats.push(format!(
+        let text = format!(
             "the candidate's soak `{stage}` finds `{name}`, and the baseline's does not: that is no pass, \
              whatever the cells say; `infergate report RUN` shows the evidence"
-        ));
+        );
+        judgement.caveats.push(text.into());
         let before = judgement.exit;
         judgement.exit = before.worst(exit);
         if judgement.exit == exit && before != exit {
