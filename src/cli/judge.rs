@@ -21,7 +21,7 @@ use crate::report::suite::SuiteFile;
 use crate::report::{self, CellPlace};
 use crate::spec::{Layer, Spec};
 use crate::summary::{Run, Side};
-use crate::verdict::{BaseStamp, Judgement};
+use crate::verdict::{BaseStamp, Judgement, heed_soaks};
 
 /// That a spec of two layers is judged by one, and what shows both.
 fn one_layer(spec: &Spec) -> Option<Said> {
@@ -168,6 +168,7 @@ impl Evidence {
         let comparison = compare(&self.sides(), &spec.gate, &spec.under_test);
         let mut judgement = self.standing.judge(&comparison, &self.candidate, spec);
         judgement.caveats.extend(one_layer(spec));
+        heed_soaks(&mut judgement, &self.baseline, &self.candidate);
         judgement.base.clone_from(&self.base);
         judgement.diagnoses = diagnose(
             &self.sides(),

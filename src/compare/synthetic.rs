@@ -131,6 +131,7 @@ pub(crate) fn stage(name: &str) -> StageSummary {
         tenants: None,
         events: Vec::new(),
         bursts: None,
+        soak: None,
         windows: Vec::new(),
     }
 }

@@ -17,6 +17,7 @@ use super::health::LoopLag;
 use super::inbox::Inbox;
 use super::job::{StageJob, StartError};
 use super::kitchen::Kitchen;
+use super::memory;
 use super::open::Pacer;
 use super::pulse::{PulseMeter, Reading};
 use super::stop::Stop;
@@ -295,6 +296,7 @@ impl Running {
         let reading = Reading {
             at,
             cpu: cpu::process_time(),
+            memory: memory::resident(),
             opened: self.dispatch.client.opened(),
         };
         self.pulse.read(reading, self.lag.take_largest());

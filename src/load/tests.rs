@@ -48,7 +48,7 @@ fn closed(users: u32, requests: u32) -> Stage {
         drain_timeout: Nanos::from_secs(60),
         stop_when: None,
         refine: None,
-        soak: false,
+        soak: None,
         events: Vec::new(),
         labels: Vec::new(),
     }

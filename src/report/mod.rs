@@ -48,6 +48,7 @@ mod reasons;
 mod remarks;
 pub mod run;
 mod setup;
+mod soak;
 mod source;
 mod span;
 mod spent;

@@ -18,7 +18,7 @@ use crate::sample::{EngineQueue, RequestRecord, StageEnd, StageObservation, Stop
 use crate::spec::{Class, Spec, Stage};
 use crate::summary::{
     CacheUsage, ClientCounts, RunEnd, Saturation, SkippedStage, StageContext, StageSummary,
-    shared_share, summarise_stage,
+    shared_share, soak_view, summarise_stage,
 };
 use crate::unit::Nanos;
 
@@ -183,8 +183,9 @@ impl Sitting {
             match beside {
                 Some(beside) => {
                     let client = (usage, counts, shared);
+                    let soak = stage.soak.is_some();
                     beside
-                        .finish(&observation, client, stop.clone(), &mut summary)
+                        .finish(&observation, client, soak, stop.clone(), &mut summary)
                         .await;
                 }
                 None => unseen(&mut summary, "interrupted"),
@@ -280,7 +281,10 @@ impl Loaded {
             .load_state
             .is_some_and(|load| load.state == Saturation::Overloaded);
         let stops = stage.stop_when.is_some_and(|stop| stop.overload);
+        let soak = stage.soak;
+        let soak = soak.map(|soak| soak_view(soak, &summary.windows, summary.window_s));
         self.stages.push(StageSummary {
+            soak,
             stopped: summary
                 .stopped
                 .or((overloaded && stops).then_some(StopReason::Overload)),

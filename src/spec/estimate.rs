@@ -244,7 +244,7 @@ mod tests {
             drain_timeout: Nanos::from_secs(60),
             stop_when: None,
             refine: None,
-            soak: false,
+            soak: None,
             events: Vec::new(),
             labels: Vec::new(),
         };

@@ -22,6 +22,7 @@ use super::rate::RateProfile;
 use super::refine::Refine;
 use super::replay::{Replay, ReplayStamp};
 use super::rows::RowsStamp;
+use super::soak::Soak;
 use super::think::Think;
 use super::timeouts::Timeouts;
 use crate::diag::Sources;
@@ -320,10 +321,9 @@ pub struct Stage {
     /// How far its sweep is refined after its last step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refine: Option<Refine>,
-    /// Whether it is there for drift over a long time: cut in minutes, no percentile of its whole
-    /// gates.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub soak: bool,
+    /// Where it is there for drift over a long time: no percentile of its whole gates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub soak: Option<Soak>,
     /// What happens to the target meanwhile, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Happening>,

@@ -16,6 +16,7 @@ use super::network::Network;
 use super::prefix_cache::PrefixCache;
 use super::settling::Settling;
 use super::shard::{MergedShard, ShardStamp};
+use super::soak::SoakView;
 use super::source::SourceStamp;
 use super::tenants::Tenants;
 use super::totals::{Rates, TokenTotals};
@@ -263,10 +264,13 @@ pub struct StageSummary {
     /// What followed from its bursts; `None` where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bursts: Option<Bursts>,
+    /// What crept in it; `None` where it is no soak.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soak: Option<SoakView>,
     /// By tenant; `None` where no request has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenants: Option<Tenants>,
-    /// The window in equal slices (of a soak stage, in minutes), for drift and for plots.
+    /// The window in equal slices (of a soak stage, in its windows), for drift and for plots.
     #[serde(with = "super::window")]
     #[schemars(with = "super::window::Kept")]
     pub windows: Vec<Window>,

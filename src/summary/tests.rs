@@ -40,7 +40,7 @@ pub(crate) fn stage() -> Stage {
         drain_timeout: Nanos::from_secs(1),
         stop_when: None,
         refine: None,
-        soak: false,
+        soak: None,
         events: Vec::new(),
         labels: Vec::new(),
     }
@@ -315,7 +315,7 @@ pub(super) fn free() -> Class {
 #[test]
 fn a_soak_is_kept_in_minutes() {
     let soak = Stage {
-        soak: true,
+        soak: Some(crate::spec::Soak::USUAL),
         ..stage()
     };
     let classes = [class(&[])];

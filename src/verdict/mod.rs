@@ -25,6 +25,7 @@ mod procedure;
 mod replay;
 mod screen;
 mod shift;
+mod soaked;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,7 @@ pub use model::{
     UniformShift, Verdict,
 };
 pub use past::LevelChange;
+pub use soaked::heed_soaks;
 pub use state::CellState;
 pub use unjudged::Ruling;
 

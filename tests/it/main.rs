@@ -57,6 +57,7 @@ mod scripted_history;
 mod shards;
 #[cfg(unix)]
 mod signals;
+mod soak;
 mod stages;
 mod suite;
 mod support;

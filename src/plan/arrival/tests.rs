@@ -20,7 +20,7 @@ fn stage(extent: Extent, warmup: Warmup) -> Stage {
         drain_timeout: Nanos::from_secs(60),
         stop_when: None,
         refine: None,
-        soak: false,
+        soak: None,
         events: Vec::new(),
         labels: Vec::new(),
     }

@@ -237,10 +237,8 @@ fn stage(
     let drain_timeout = fields.or("drain_timeout", DRAIN, out, |node, out| {
         values::quantity(node, "`drain_timeout`", "drain_timeout: 60s", out)
     });
-    let soak = fields.or("soak", false, out, |node, out| {
-        values::boolean(node, "`soak`", "soak: true", out)
-    });
-    draft.soak = soak == Some(true);
+    let soak = fields.or("soak", None, out, stopping::soak);
+    draft.soak = soak.is_some_and(|soak| soak.is_some());
     let labels = fields.or("labels", Vec::new(), out, stopping::labels);
     let sweep = draft.sweep;
     let stop_when = fields.optional("stop_when", out, |node, out| {
