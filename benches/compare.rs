@@ -142,6 +142,7 @@ fn stages(spec: &Spec, plan: &Plan, random: &mut ChaCha8Rng) -> Vec<StageSummary
                 backlog: 0,
                 end: StageEnd::Complete,
                 pulses: Vec::new(),
+                events: Vec::new(),
             };
             let context = StageContext {
                 stage: &planned.stage,

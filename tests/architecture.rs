@@ -53,7 +53,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("hdrhistogram", &["stats/histogram.rs"]),
     ("statrs", &["stats/"]),
     ("minijinja", &["report/engine.rs"]),
-    ("reqwest", &["probe/client.rs", "publish/"]),
+    ("reqwest", &["probe/client.rs", "probe/client/", "publish/"]),
     ("octocrab", &["publish/github/transport.rs"]),
     ("hyper", &["load/"]),
     ("hyper_rustls", &["load/"]),

@@ -87,6 +87,8 @@ phrases! {
         "token 数偏离计划 {0}（输入）和 {1}（输出），允许 {2}；请确认模型和分词器与锁定项一致，且引擎支持 {3}";
     NO_REQUESTS: "the window held not one request; lengthen the stage or raise its rate", "窗口内没有任何请求；请延长阶段或提高速率";
     INTERRUPTED: "the run was interrupted before the window ended; run it again", "运行在窗口结束前被中断；请重新运行";
+    EVENT_FAILED: "the event {0} did not happen: {1}; the stage is not what the spec asks for",
+        "事件 {0} 没有发生：{1}；该阶段不符合规格的要求";
     SHARD: "shard {0}: {1}", "分片 {0}：{1}";
 
     // What client and engine both counted.

@@ -24,6 +24,7 @@ mod findings;
 mod fit;
 pub mod forecast;
 mod gpus;
+mod happened;
 mod headline;
 pub mod history;
 pub mod html;

@@ -12,8 +12,8 @@ use crate::unit::scale::{self, Unit};
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
 use super::{
-    cache, client, cold_start, conditions, engines, gpus, network, outcomes, quality, remarks,
-    setup, source, spent, tenants, words,
+    cache, client, cold_start, conditions, engines, gpus, happened, network, outcomes, quality,
+    remarks, setup, source, spent, tenants, words,
 };
 
 /// Latency metrics that a report of one run shows, where they were measured.
@@ -184,6 +184,7 @@ fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Notes) -> S
         engine: stage.engine.as_ref().map_or_else(Vec::new, engines::lines),
         gpus: stage.gpus.as_ref().map_or_else(Vec::new, gpus::lines),
         client: client::line(&stage.health),
+        events: happened::lines(stage),
         remarks: remarks::stage(stage, regime),
         errors: pooled
             .errors

@@ -252,6 +252,9 @@ impl Page {
             Tone::Faint,
             format!("  client      {}", stage.client.plain()),
         );
+        for text in &stage.events {
+            self.line(Tone::Neutral, format!("  event       {}", text.plain()));
+        }
         for text in &stage.remarks {
             self.line(Tone::Faint, format!("  note        {}", text.plain()));
         }

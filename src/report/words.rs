@@ -355,6 +355,10 @@ pub(super) fn invalid(reason: &InvalidReason) -> Text {
         InvalidReason::Shard { index, reason } => {
             Text::say(say::SHARD, [Text::just(index.to_string()), invalid(reason)])
         }
+        InvalidReason::Event { name, why } => {
+            let why = Text::default().prose(why);
+            Text::say(say::EVENT_FAILED, [Text::value(name), why])
+        }
     }
 }
 

@@ -98,13 +98,6 @@ pub(in crate::report) fn stage(name: &str, slow: f64) -> StageSummary {
         rate_rps: Some(8.0),
         window_s: 180.0,
         invalid: Vec::new(),
-        settling: None,
-        load_state: None,
-        stopped: None,
-        engine_queue: None,
-        prefix_cache: None,
-        engine: None,
-        gpus: None,
         health: ClientHealth {
             lateness_p50_s: 0.000_04,
             lateness_p99_s: 0.000_3,
@@ -120,9 +113,7 @@ pub(in crate::report) fn stage(name: &str, slow: f64) -> StageSummary {
             backlog: 0,
         },
         pooled: class(1440, slow),
-        classes: BTreeMap::new(),
-        tenants: None,
-        windows: Vec::new(),
+        ..crate::compare::synthetic::stage(name)
     }
 }
 

@@ -166,6 +166,8 @@ struct MergeRequest {
     requests: Vec<String>,
     /// The next POST is done and answered by 502.
     fails: bool,
+    /// So many requests are answered by 429 and the seconds to wait.
+    limited: Option<(u32, &'static str)>,
     may: bool,
     sha: &'static str,
 }
@@ -189,6 +191,13 @@ async fn gitlab(
         .is_none_or(|token| token != "glpat-1")
     {
         return answer(401, json!({"message": "401 Unauthorized"}));
+    }
+    if let Some((left @ 1.., after)) = notes.limited {
+        notes.limited = Some((left - 1, after));
+        let mut limited = answer(429, json!({"message": "429 Too Many Requests"}));
+        let after = http::HeaderValue::from_static(after);
+        limited.headers_mut().insert("retry-after", after);
+        return limited;
     }
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let path = uri.path().strip_prefix("/api/v4").unwrap();
@@ -303,6 +312,26 @@ fn a_note_is_not_doubled_and_a_token_that_may_not_is_told() {
         publish(102).exits(0).says("is not its head any more");
     });
     assert_eq!(notes.lock().unwrap().notes.len(), 1);
+}
+
+#[test]
+fn a_gitlab_that_limits_requests_is_waited_for_and_not_for_an_hour() {
+    let notes = Arc::new(Mutex::new(MergeRequest {
+        may: true,
+        sha: HEAD,
+        limited: Some((2, "0")),
+        ..MergeRequest::default()
+    }));
+    in_pipelines(&notes, |publish| {
+        publish(100).exits(0).says("merge-request note created");
+        notes.lock().unwrap().limited = Some((1, "3600"));
+        publish(101)
+            .exits(0)
+            .says("takes no more requests of this token for another 3600 s (429)");
+    });
+    let notes = notes.lock().unwrap();
+    assert_eq!(notes.notes.len(), 1);
+    assert_eq!(notes.limited, Some((0, "3600")), "asked once");
 }
 
 #[cfg(unix)]

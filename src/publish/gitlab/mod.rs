@@ -1,4 +1,8 @@
 //! GitLab: a note on the merge request, edited in place.
+//!
+//! No commit status: the job of the pipeline is one already, and a second would stand beside it.
+
+mod fault;
 
 use std::time::Duration;
 
@@ -13,15 +17,12 @@ use super::post::Post;
 use super::posted::{Channel, Posted};
 use crate::access::causes;
 use crate::ident::{Commit, Secret};
+use fault::{Fault, Patience, plain};
 
 /// Most UTF-16 units of a note: the limit is 1,000,000 characters.
 const NOTE: usize = 990_000;
 /// Most pages of notes: 5,000 are all that a merge request can have, a hundred each.
 const PAGES: u32 = 60;
-/// How often a request that does no harm twice is sent at most.
-const TRIES: u32 = 3;
-/// Most characters of GitLab's words that are passed on.
-const SAID: usize = 300;
 
 /// A merge request on a GitLab.
 pub struct GitLab {
@@ -61,12 +62,6 @@ struct Person {
 struct RequestAnswer {
     state: Option<String>,
     sha: Option<String>,
-}
-
-/// Why a request brought nothing.
-enum Fault {
-    Refused { status: u16, said: String },
-    Silent { why: String },
 }
 
 impl GitLab {
@@ -228,17 +223,16 @@ impl GitLab {
             }
             return serde_json::from_value(json!({})).map_err(odd);
         };
-        let mut tries = 0;
+        let mut patience = Patience::default();
         loop {
-            tries += 1;
             let fault = match once(client, token, method, url, body).await {
                 Ok(json) => return serde_json::from_value(json).map_err(odd),
                 Err(fault) => fault,
             };
-            if method == "POST" || !fault.may_be_done() || tries >= TRIES {
-                return Err(fault);
+            match patience.wait(&fault, method == "POST") {
+                Some(wait) => tokio::time::sleep(wait).await,
+                None => return Err(fault),
             }
-            tokio::time::sleep(Duration::from_millis(500) * tries).await;
         }
     }
 }
@@ -265,6 +259,8 @@ async fn once(
     };
     let answer = request.send().await.map_err(silent)?;
     let status = answer.status();
+    let after = answer.headers().get(http::header::RETRY_AFTER);
+    let after = after.and_then(|value| value.to_str().ok()?.parse().ok());
     let json = answer.json::<Value>().await;
     if status.is_success() {
         return json.map_err(silent);
@@ -275,51 +271,13 @@ async fn once(
             .map(Value::to_string)
     });
     let said = plain(&token.mask(&said.unwrap_or_else(|| "without a word".to_owned())));
+    if status == http::StatusCode::TOO_MANY_REQUESTS {
+        return Err(Fault::Limited {
+            wait: after.map(Duration::from_secs),
+        });
+    }
     Err(Fault::Refused {
         status: status.as_u16(),
         said,
     })
-}
-
-/// Somebody else's words on one line.
-fn plain(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { ' ' } else { c };
-    text.chars().map(plain).take(SAID).collect()
-}
-
-impl Fault {
-    const fn may_be_done(&self) -> bool {
-        matches!(
-            self,
-            Self::Silent { .. } | Self::Refused { status: 500.., .. }
-        )
-    }
-
-    fn says(&self) -> String {
-        match self {
-            Self::Refused {
-                status: status @ (401 | 403),
-                said,
-            } => format!(
-                "the token is not allowed to ({status}, {said}); it takes a project or group access token with the scope \
-                 `api` and the role Reporter in `GITLAB_TOKEN` (a job's own `CI_JOB_TOKEN` can't write notes)"
-            ),
-            Self::Refused { status: 404, said } => format!(
-                "it is not there, or the token can't see it (404, {said}); look at `CI_PROJECT_ID` and \
-                 `CI_MERGE_REQUEST_IID`"
-            ),
-            Self::Refused {
-                status: status @ 500..,
-                ..
-            } => {
-                format!(
-                    "GitLab answers {status}; publish the report later with `infergate publish`"
-                )
-            }
-            Self::Refused { status, said } => format!("GitLab refuses it ({status}, {said})"),
-            Self::Silent { why } => {
-                format!("no answer ({why}); look at `CI_API_V4_URL`, proxies and `--timeout`")
-            }
-        }
-    }
 }
