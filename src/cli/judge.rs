@@ -205,7 +205,7 @@ impl Evidence {
             reproduce,
             places,
         };
-        let file = ReportFile::new(judgement, &sides);
+        let file = ReportFile::new(judgement, &sides).with_slo_of(spec);
         if let Some(folder) = folder {
             save_report(folder, &file, &show.look)?;
         }

@@ -141,6 +141,8 @@ phrases! {
     CAVEAT_ROLE: "caveat", "需留意";
     OVER_STEPS: "{0} p95 over the steps of {1}", "{1} 各级负载下的 {0} p95";
     AT_RATE: "{0} at {1}", "{0}（{1} 时）";
+    SLO_LINE: "The amber line is the SLO, {0}", "琥珀色线为 SLO：{0}";
+    SLO_ABOVE: "The SLO is far above the chart: {0}", "SLO 远高于图表范围：{0}";
     AXIS_STEPS: "step of the sweep", "负载级别";
 
     // What was compared.

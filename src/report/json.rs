@@ -6,6 +6,7 @@ use crate::diagnosis::Diagnosis;
 use crate::exit::Exit;
 use crate::ident::Digest;
 use crate::lang::Said;
+use crate::spec::Spec;
 use crate::stats::moderated::Evidence as Proof;
 use crate::summary::{Run, Spent};
 use crate::verdict::{
@@ -147,6 +148,13 @@ impl ReportFile {
         }
     }
 
+    /// With the SLOs of the spec that judged it, for charts.
+    #[must_use]
+    pub fn with_slo_of(mut self, spec: &Spec) -> Self {
+        self.facts.slo = super::facts::slo_of(spec);
+        self
+    }
+
     /// The view model: the same as of the runs themselves.
     pub fn model(&self) -> ReportModel {
         self.model_of(usize::MAX)
@@ -190,7 +198,8 @@ impl ReportFile {
     pub fn render(&self) -> String {
         // Only a map with non-string keys or a failing writer can make this fail.
         let json = serde_json::to_string_pretty(self).expect("report files have string keys");
-        format!("{json}\n")
+        // Within strings alone: the runner of a job takes it for a command wherever it stands.
+        format!("{}\n", json.replace("##[", "#\\u0023["))
     }
 
     /// Reads a report file, of this format whatever its age.
