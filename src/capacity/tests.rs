@@ -222,13 +222,9 @@ fn a_stage_that_is_slow_at_first_is_cold() {
         start_s: number.into(),
         scheduled: 10,
         completed: 10,
-        unsent: 0,
-        lateness_max_s: 0.0,
-        cpu_share: None,
-        loop_lag_max_s: None,
-        connections: None,
         output_tokens: 1,
         ttft_p50_s: Some(ttft),
+        ..Window::default()
     };
     let windows = |first: f64| -> Vec<Window> {
         let ttft = |number| if number < 4 { first } else { 0.1 };
