@@ -42,9 +42,7 @@ const DRAIN_AFTER_HALT: Nanos = Nanos::from_secs(5);
 ///
 /// `records` gets one record per request that was due, in the order in which they ended; `events`
 /// gets the stage's start and end and live figures about four times a second and whenever the window
-/// opens or closes. Both run on the
-/// caller's task, so what they do delays no request, but no request waits for them either: records
-/// queue up meanwhile.
+/// opens or closes. Both run on the caller's task: they delay no request, and records queue up meanwhile.
 ///
 /// After the window, sends stop and the stage drains until nothing is in flight or its
 /// `drain_timeout` has passed; what is left then is cut and recorded `unfinished`. When `stop` is

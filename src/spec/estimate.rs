@@ -1,7 +1,8 @@
 //! What a spec says about its own size before anything has run.
 
 use super::class::Class;
-use super::model::{Arrival, Extent, SloClause, Stage, Workload};
+use super::model::{SloClause, Workload};
+use super::stage::{Arrival, Extent, Stage};
 use crate::unit::Nanos;
 
 /// Latency of a request whose class has no SLO to go by.

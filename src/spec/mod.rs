@@ -35,6 +35,7 @@ mod replay;
 mod rows;
 mod select;
 mod soak;
+mod stage;
 mod suite;
 mod tenants;
 mod think;
@@ -75,10 +76,7 @@ pub use launch::{Ending, Launch, Ready, StopSignal, Word};
 pub use limit::{Limit, LimitText};
 pub use lower::base_url;
 pub use metrics::MetricsPlace;
-pub use model::{
-    Api, Arrival, ArrivalProcess, DeclaredPins, Extent, Layer, Slo, SloClause, Spec, Stage,
-    StopWhen, Target, Warmup, Workload,
-};
+pub use model::{Api, DeclaredPins, Layer, Slo, SloClause, Spec, Target, Workload};
 pub use place::TargetPlace;
 pub use rate::RateProfile;
 pub use refine::Refine;
@@ -86,6 +84,7 @@ pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp};
 pub use rows::{FileRow, Rows, RowsKind, RowsSize, RowsStamp, Said};
 pub use select::SelectError;
 pub use soak::Soak;
+pub use stage::{Arrival, ArrivalProcess, Extent, Stage, StopWhen, Warmup};
 pub use suite::{AxisValue, Cell as SuiteCell, MOST_MEMBERS, Suite, SuiteMember};
 pub use tenants::Tenants;
 pub use think::Think;

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::model::{Arrival, ArrivalProcess};
+use super::stage::{Arrival, ArrivalProcess};
 use super::think::Think;
 use crate::unit::{Nanos, Rps, scale};
 

@@ -1,6 +1,7 @@
 //! Labels: which stages of a spec run.
 
-use super::model::{Spec, Stage};
+use super::model::Spec;
+use super::stage::Stage;
 
 /// Why labels cannot be selected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -3,9 +3,9 @@
 use super::conversation;
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
-use crate::spec::model::{Arrival, ArrivalProcess};
 use crate::spec::node::{Kind, Node};
 use crate::spec::rate::RateProfile;
+use crate::spec::stage::{Arrival, ArrivalProcess};
 use crate::spec::think::Think;
 use crate::spec::values;
 use crate::unit::{Nanos, Rps};

@@ -6,8 +6,8 @@ use super::stages::Stages;
 use crate::spec::cache::CacheRegime;
 use crate::spec::class::Class;
 use crate::spec::diagnostics::Diagnostics;
-use crate::spec::model::Arrival;
 use crate::spec::node::Node;
+use crate::spec::stage::Arrival;
 use crate::spec::values;
 
 pub(super) fn lower(node: &Node, out: &mut Diagnostics) -> Option<CacheRegime> {

@@ -7,7 +7,7 @@ use super::{limit, sampling};
 use crate::metric::{Cell, CellMetric, Metric, Quantile};
 use crate::spec::gate::GateCell;
 use crate::spec::limit::Limit;
-use crate::spec::model::Stage;
+use crate::spec::stage::Stage;
 
 /// Error share that a run may have when the spec names no cell.
 const MOST_ERRORS: f64 = 0.01;

@@ -7,9 +7,10 @@ use super::workload::{duplicate_name, named};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
 use crate::spec::happening::{Action, Happening, Method, Trouble};
-use crate::spec::model::{Extent, Target};
+use crate::spec::model::Target;
 use crate::spec::node::{Kind, Node};
 use crate::spec::place::TargetPlace;
+use crate::spec::stage::Extent;
 use crate::spec::values;
 use crate::unit::Nanos;
 

@@ -5,7 +5,8 @@
 
 use crate::metric::{CellMetric, Metric, Quantile, Source, Statistic};
 use crate::spec::class::OutputLength;
-use crate::spec::model::{Arrival, Stage, Workload};
+use crate::spec::model::Workload;
+use crate::spec::stage::{Arrival, Stage};
 
 /// Exceedances that a gated quantile rests on at the least.
 const LEAST_EXCEEDANCES: f64 = 10.0;

@@ -7,10 +7,11 @@ use super::{arrival, happenings, refine, stopping, trace, warmup};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape};
 use crate::spec::gate::Gate;
-use crate::spec::model::{Arrival, Extent, Stage, Target};
+use crate::spec::model::Target;
 use crate::spec::node::Node;
 use crate::spec::place::TargetPlace;
 use crate::spec::rate::RateProfile;
+use crate::spec::stage::{Arrival, Extent, Stage};
 use crate::spec::values;
 use crate::unit::{Nanos, scale};
 

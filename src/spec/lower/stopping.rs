@@ -2,9 +2,9 @@
 
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
-use crate::spec::model::StopWhen;
 use crate::spec::node::{Kind, Node};
 use crate::spec::soak::Soak;
+use crate::spec::stage::StopWhen;
 use crate::spec::values;
 use crate::unit::{Nanos, Share};
 

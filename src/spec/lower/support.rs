@@ -7,7 +7,8 @@ use super::stages::Stages;
 use crate::metric::{CellMetric, Kind, Metric};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields;
-use crate::spec::model::{Stage, Workload};
+use crate::spec::model::Workload;
+use crate::spec::stage::Stage;
 use crate::unit::scale;
 
 /// Which cells a line could speak about: a stage, and where it was named.

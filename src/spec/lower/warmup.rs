@@ -1,8 +1,8 @@
 //! `warmup`: what precedes a stage's window, declared or by rule.
 
 use crate::spec::diagnostics::Diagnostics;
-use crate::spec::model::{Arrival, Stage, Warmup};
 use crate::spec::node::Node;
+use crate::spec::stage::{Arrival, Stage, Warmup};
 use crate::spec::values;
 use crate::unit::Nanos;
 
