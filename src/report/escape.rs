@@ -150,11 +150,20 @@ pub(super) fn html_prose(text: &str) -> String {
 /// For terminals, logs and plain files: one line, nothing that moves the cursor, reorders text or is a
 /// command to the runner of a job that prints it.
 pub(super) fn plain(text: &str) -> String {
-    let text: String = visible(text).collect();
-    let text = text.replace("##[", "## [");
-    match text.trim_start().strip_prefix("::") {
+    no_command(visible(text).collect())
+}
+
+/// A line that is no command to the runner of a job that prints it, wherever its pieces came from: two of them
+/// can make one together.
+pub(super) fn no_command(line: String) -> String {
+    let line = if line.contains("##[") {
+        line.replace("##[", "## [")
+    } else {
+        line
+    };
+    match line.trim_start().strip_prefix("::") {
         Some(rest) => format!(": :{rest}"),
-        None => text,
+        None => line,
     }
 }
 

@@ -4,6 +4,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::lang::{Label, Lang};
 
+use super::escape;
 use super::model::Tone;
 use super::span::Text;
 
@@ -59,6 +60,7 @@ impl Page {
     }
 
     pub(super) fn line(&mut self, tone: Tone, text: String) {
+        let text = escape::no_command(text);
         self.lines.push(Line { tone, text });
     }
 

@@ -57,6 +57,8 @@ pub(super) const HOSTILE: &[&str] = &[
     "> quote",
     "===",
     "::error::x",
+    ":",
+    "##",
     "##[error]x",
     "](//evil.example)",
     "(//evil.example)",
