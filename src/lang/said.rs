@@ -11,7 +11,6 @@ use super::Phrase;
 /// A sentence of ours with what fills its gaps, or one that somebody else wrote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(from = "Form")]
-#[schemars(!from)]
 pub struct Said {
     /// In English, or as it was written.
     text: String,
@@ -23,8 +22,9 @@ pub struct Said {
     args: Vec<String>,
 }
 
-/// Files of earlier versions have the text alone.
-#[derive(Deserialize)]
+/// A sentence of ours with what fills its gaps, or a text alone: one that somebody else wrote, and all of them in
+/// files of earlier versions.
+#[derive(Deserialize, schemars::JsonSchema)]
 #[serde(untagged)]
 enum Form {
     Text(String),
