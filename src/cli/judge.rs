@@ -205,7 +205,7 @@ impl Evidence {
             reproduce,
             places,
         };
-        let file = ReportFile::new(judgement, &sides).with_slo_of(spec);
+        let file = ReportFile::new(judgement, &sides);
         if let Some(folder) = folder {
             save_report(folder, &file, &show.look)?;
         }

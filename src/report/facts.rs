@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::lang::say;
 use crate::metric::{Metric, Quantile};
 use crate::provenance::Pins;
-use crate::spec::{SloClause, Spec};
+use crate::spec::SloClause;
 use crate::stats::mean;
 use crate::summary::{Run, RunEnd, Side, StageSummary};
 use crate::unit::scale;
@@ -118,7 +118,7 @@ impl Facts {
                 .into_iter()
                 .flat_map(|(side, runs)| steps(side, runs))
                 .collect(),
-            slo: BTreeMap::new(),
+            slo: slo_of(sides),
             engines: engines::rows(sides.baseline, sides.candidate),
             caveats: caveats(sides),
             method: method::of_runs(sides),
@@ -127,10 +127,11 @@ impl Facts {
     }
 }
 
-/// Thresholds of a spec's SLOs that charts can show, each once, smallest first.
-pub(super) fn slo_of(spec: &Spec) -> BTreeMap<Metric, Vec<f64>> {
+/// Thresholds of the SLOs that runs were measured by and charts can show, each once, smallest first.
+fn slo_of(sides: &Sides<'_>) -> BTreeMap<Metric, Vec<f64>> {
     let mut found: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
-    for (clause, limit) in spec.workload.classes.iter().flat_map(|class| &class.slo) {
+    let runs = sides.candidate.iter().chain(sides.baseline);
+    for (clause, limit) in runs.flat_map(|run| run.spec.slos.values().flatten()) {
         let metric = match clause {
             SloClause::Ttft => Metric::Ttft,
             SloClause::Tpot => Metric::Tpot,

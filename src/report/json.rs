@@ -6,7 +6,6 @@ use crate::diagnosis::Diagnosis;
 use crate::exit::Exit;
 use crate::ident::Digest;
 use crate::lang::Said;
-use crate::spec::Spec;
 use crate::stats::moderated::Evidence as Proof;
 use crate::summary::{Run, Spent};
 use crate::verdict::{
@@ -146,13 +145,6 @@ impl ReportFile {
             places: sides.places.to_vec(),
             facts: Facts::of(sides),
         }
-    }
-
-    /// With the SLOs of the spec that judged it, for charts.
-    #[must_use]
-    pub fn with_slo_of(mut self, spec: &Spec) -> Self {
-        self.facts.slo = super::facts::slo_of(spec);
-        self
     }
 
     /// The view model: the same as of the runs themselves.
