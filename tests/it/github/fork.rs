@@ -211,7 +211,18 @@ fn another_workload_is_compared_with_nothing() {
     let second = Second::of(&fake);
     second.uploads(|run| run["spec"]["workload_digest"] = json!("0".repeat(64)));
     second.judges().exits(3).says("ran another workload");
-    assert!(fake.reports().is_empty());
+    let reports = fake.reports();
+    assert_eq!(reports.len(), 1, "that nothing was judged is told");
+    assert!(
+        reports[0].contains("ran another workload"),
+        "{}",
+        reports[0]
+    );
+    assert!(
+        !reports[0].contains("e2e.p50"),
+        "no figure of it: {}",
+        reports[0]
+    );
 }
 
 #[test]

@@ -268,5 +268,5 @@ fn nor_can_it_get_rid_of_the_member_that_would_see_it() {
     let landed = clone.command(&["gate", "perf"]);
     Ran::from({ landed }.output().unwrap())
         .exits(0)
-        .shows("of 1 spec");
+        .shows("Undecided in small");
 }
