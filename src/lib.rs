@@ -26,6 +26,7 @@ pub mod git;
 pub mod headroom;
 pub mod history;
 pub mod ident;
+pub mod importer;
 pub mod layers;
 pub mod load;
 pub mod metric;

@@ -6,7 +6,7 @@ use crate::metric::{Bad, Cell, Direction, Kind, Metric, Rate, Source, Statistic}
 use crate::quality::CheckKind;
 use crate::sample::{OutcomeKind, StopReason};
 use crate::stats::proportion::Count;
-use crate::summary::{ClassSummary, Run, RunEnd, Saturation, StageSummary};
+use crate::summary::{Adjusted, ClassSummary, Run, RunEnd, Saturation, StageSummary};
 
 /// What a run says of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,6 +132,9 @@ pub(super) fn measure(run: &Run, partner: Option<&Run>, cell: &Cell) -> Measure 
             }
         }
     }
+    if let Some(why) = parts.iter().find_map(|class| class.untold.get(&metric)) {
+        return Measure::without(Value::Absent(why.clone()));
+    }
     if metric == Metric::QualityAgreement {
         return quality::agreement(run, partner, cell);
     }
@@ -240,11 +243,19 @@ fn distribution(class: &ClassSummary, metric: Metric, statistic: Statistic) -> (
         return (Value::Absent(format!("no request has a `{metric}`")), 0);
     }
     let value = match statistic {
-        Statistic::Quantile(quantile) => match distribution.quantiles.get(&quantile) {
-            Some(value) => value.adjusted_s.map_or(Value::Failed, above_zero),
+        Statistic::Quantile(quantile) => match distribution.adjusted(quantile) {
+            Some(Adjusted::Finite(seconds)) => above_zero(seconds),
+            Some(Adjusted::Infinite) => Value::Failed,
+            Some(Adjusted::Untold) => Value::Absent(format!(
+                "{} of {n} requests failed, and a summary of the others can't tell the {quantile} of all",
+                distribution.failed
+            )),
             None => Value::Absent(format!("the run holds no {quantile} of `{metric}`")),
         },
-        Statistic::Mean | Statistic::Value | Statistic::Task(_) => above_zero(distribution.mean_s),
+        Statistic::Mean | Statistic::Value | Statistic::Task(_) => {
+            let none = || Value::Absent(format!("the run holds no mean of `{metric}`"));
+            distribution.mean_s.map_or_else(none, above_zero)
+        }
     };
     (value, n)
 }
@@ -268,7 +279,7 @@ fn at_least_zero(value: f64) -> Value {
 }
 
 /// A rate; `None` where the metric is not one.
-const fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
+fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
     let Source::Rate(rate) = metric.source() else {
         return None;
     };
@@ -276,9 +287,9 @@ const fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
     Some(match rate {
         Rate::Good => rates.goodput_rps,
         Rate::Completed => rates.completed_rps,
-        Rate::Output => rates.output_tps,
-        Rate::Input => rates.input_tps,
-        Rate::Total => rates.input_tps + rates.output_tps,
+        Rate::Output => rates.output_tps?,
+        Rate::Input => rates.input_tps?,
+        Rate::Total => rates.input_tps? + rates.output_tps?,
     })
 }
 

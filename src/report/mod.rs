@@ -26,6 +26,7 @@ mod gpus;
 mod headline;
 pub mod history;
 pub mod html;
+pub mod imports;
 pub mod json;
 pub mod junit;
 pub mod layers;

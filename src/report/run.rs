@@ -1,19 +1,18 @@
 //! One run → its view model: what was sent, what came back, how long it took, how the client fared.
 
+use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
+use super::span::Text;
+use super::{
+    cache, client, cold_start, conditions, engines, gpus, imports, network, outcomes, quality,
+    remarks, setup, source, spent, tenants, words,
+};
 use crate::metric::{Metric, Quantile};
 use crate::sample::TokenSource;
 use crate::spec::CacheRegime;
 use crate::summary::{
-    ClassSummary, Distribution, Paid, Run, RunEnd, SourceStamp, Spent, StageSummary,
+    Adjusted, ClassSummary, Distribution, Paid, Run, RunEnd, SourceStamp, Spent, StageSummary,
 };
 use crate::unit::scale::{self, Unit};
-
-use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
-use super::span::Text;
-use super::{
-    cache, client, cold_start, conditions, engines, gpus, network, outcomes, quality, remarks,
-    setup, source, spent, tenants, words,
-};
 
 /// Latency metrics that a report of one run shows, where they were measured.
 const LATENCIES: [Metric; 7] = [
@@ -124,6 +123,7 @@ fn facts(run: &Run) -> Vec<Text> {
             .words(", definitions ")
             .quoted(&run.definition),
     ];
+    facts.extend(imports::facts(run));
     facts.extend(run.source.as_ref().map(source::line));
     facts.extend(run.cold_start.as_ref().map(cold_start::line));
     facts.extend(run.network.map(network::line));
@@ -182,7 +182,7 @@ fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Notes) -> S
         cache: stage.prefix_cache.as_ref().and_then(cache::found),
         engine: stage.engine.as_ref().map_or_else(Vec::new, engines::lines),
         gpus: stage.gpus.as_ref().map_or_else(Vec::new, gpus::lines),
-        client: client::line(&stage.health),
+        client: client::of(stage.health.as_ref()),
         remarks: remarks::stage(stage, regime),
         errors: pooled
             .errors
@@ -249,16 +249,23 @@ fn throughput(class: &ClassSummary) -> Text {
         Unit::RequestsPerSecond,
         [rates.offered_rps, rates.sent_rps, rates.completed_rps],
     );
-    let text = Text::of("offered ")
+    let mut text = Text::of("offered ")
         .figure(offered)
         .words(", sent ")
         .figure(sent)
         .words(", completed ")
-        .figure(completed)
-        .words("; output ")
-        .figure(scale::value(Unit::TokensPerSecond, rates.output_tps))
-        .words(", input ")
-        .figure(scale::value(Unit::TokensPerSecond, rates.input_tps));
+        .figure(completed);
+    let tokens = [
+        ("; output ", rates.output_tps),
+        (", input ", rates.input_tps),
+    ];
+    for (what, rate) in tokens {
+        if let Some(rate) = rate {
+            text = text
+                .words(what)
+                .figure(scale::value(Unit::TokensPerSecond, rate));
+        }
+    }
     match class.tokens.output_source {
         Some(TokenSource::Events) => text.words(
             " (output tokens counted as events, a lower bound: the target reports no usage)",
@@ -280,7 +287,11 @@ fn latency_rows(
     };
     let quantiles = Quantile::STANDARD.map(|q| distribution.quantiles.get(&q).copied());
     let succeeded = quantiles.map(|q| q.map(|q| q.value_s));
-    let adjusted = quantiles.map(|q| q.map(|q| q.adjusted_s.unwrap_or(f64::INFINITY)));
+    let adjusted = Quantile::STANDARD.map(|q| match distribution.adjusted(q)? {
+        Adjusted::Finite(seconds) => Some(seconds),
+        Adjusted::Infinite => Some(f64::INFINITY),
+        Adjusted::Untold => None,
+    });
     // Both rows at one scale.
     let numbers: [f64; 8] =
         std::array::from_fn(|i| if i < 4 { succeeded[i] } else { adjusted[i - 4] }.unwrap_or(0.0));
