@@ -21,6 +21,7 @@ use std::time::Instant;
 
 use infergate::compare::{Sides, compare};
 use infergate::diag::Source;
+use infergate::lang::Lang;
 use infergate::metric::{DEFINITION, Quantile};
 use infergate::plan::{Phase, Plan, PromptCalibration};
 use infergate::report;
@@ -141,6 +142,7 @@ fn stages(spec: &Spec, plan: &Plan, random: &mut ChaCha8Rng) -> Vec<StageSummary
                 backlog: 0,
                 end: StageEnd::Complete,
                 pulses: Vec::new(),
+                events: Vec::new(),
             };
             let context = StageContext {
                 stage: &planned.stage,
@@ -310,10 +312,10 @@ fn main() {
         let comparison = timed(comparing, || compare(&sides, &spec.gate, &spec.under_test));
         let judgement = timed(judging, || judge(&comparison, &spec.gate));
         timed(markdown, || {
-            report::markdown::report(&report::build(&judgement, &shown))
+            report::markdown::report(&report::build(&judgement, &shown), Lang::En)
         });
         timed(text, || {
-            report::text::report(&report::build(&judgement, &shown))
+            report::text::report(&report::build(&judgement, &shown), Lang::En)
         });
         timed(json, || {
             report::json::ReportFile::new(&judgement, &shown).render()

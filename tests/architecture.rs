@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["unit", "schema"],
     &["metric", "ident", "provenance", "exit", "diag"],
-    &["event"],
+    &["event", "lang"],
     // L1: a module may import anything to its left.
     &["stats", "bisect", "plot"],
     &["trace", "quality"],
@@ -57,7 +57,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("hdrhistogram", &["stats/histogram.rs"]),
     ("statrs", &["stats/"]),
     ("minijinja", &["report/engine.rs"]),
-    ("reqwest", &["probe/client.rs", "publish/"]),
+    ("reqwest", &["probe/client.rs", "probe/client/", "publish/"]),
     ("octocrab", &["publish/github/transport.rs"]),
     ("hyper", &["load/"]),
     ("hyper_rustls", &["load/"]),
@@ -74,7 +74,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     (
         "comfy_table",
         &[
-            "report/text.rs",
+            "report/lines.rs",
             "report/forecast.rs",
             "report/imports.rs",
             "cli/check.rs",

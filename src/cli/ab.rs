@@ -21,7 +21,7 @@ use super::budget::Ledger;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
-use super::judge::Show;
+use super::judge::{Show, ShowArgs};
 use super::lock::LockArgs;
 use super::origin::source_of;
 use super::publish::announce::AnnounceArgs;
@@ -86,7 +86,7 @@ pub(super) struct AbArgs {
     announce: AnnounceArgs,
 
     #[command(flatten)]
-    show: Show,
+    show: ShowArgs,
 }
 
 pub(super) async fn run(
@@ -94,8 +94,9 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
+    let show = args.show.find(context)?;
     if let Some(session) = &args.resume {
-        return go_on(&args, session, context, interrupt).await;
+        return go_on(&args, &show, session, context, interrupt).await;
     }
     let path = args.spec.unwrap_or_default();
     let mut spec = args.select.apply_gated(load_spec(&path, context)?)?;
@@ -112,15 +113,16 @@ pub(super) async fn run(
         archive: Some(&args.archive),
         footing: Some(&footing),
         lock: &args.lock,
-        show: args.show,
+        show: &show,
     };
-    let announced = args.announce.begin(&spec, context).await?;
+    let announced = args.announce.begin(&spec, &show.look, context).await?;
     let outcome = interleave(request, &mut sitting, context, interrupt).await;
     announced.conclude(outcome, sitting.folder(), context).await
 }
 
 async fn go_on(
     args: &AbArgs,
+    show: &Show,
     session: &Path,
     context: &mut Context,
     interrupt: &Interrupt,
@@ -135,10 +137,13 @@ async fn go_on(
         archive: resumed.archive.as_ref(),
         footing: None,
         lock: &args.lock,
-        show: args.show,
+        show,
     };
     let stations = Stations::find(request.sides, request.spec, &resumed.sitting, context)?;
-    let announced = args.announce.begin(request.spec, context).await?;
+    let announced = args
+        .announce
+        .begin(request.spec, &show.look, context)
+        .await?;
     let ended = proceed(
         request,
         stations,
@@ -166,7 +171,7 @@ pub(super) struct AbRequest<'a> {
     /// Where they and the gate are read from; `None` reads them as the evidence's base has them.
     pub(super) footing: Option<&'a Footing>,
     pub(super) lock: &'a LockArgs,
-    pub(super) show: Show,
+    pub(super) show: &'a Show,
 }
 
 /// Takes pairs until the judgement needs no more, and reports.

@@ -182,7 +182,7 @@ async fn take(
         archive: None,
         footing: None,
         lock: &args.lock,
-        show: Show::default(),
+        show: &Show::default(),
     };
     // Of the report one line is shown; the rest lies in the session.
     let shown = std::mem::replace(&mut context.out, Box::new(std::io::sink()));

@@ -90,7 +90,7 @@ struct StopStamp {
 /// The judgement of a comparison that its budget has stopped: what is open stays open.
 pub(super) fn stopped(mut judgement: Judgement, why: String, context: &mut Context) -> Judgement {
     context.note(&why);
-    judgement.caveats.insert(0, why);
+    judgement.caveats.insert(0, why.into());
     judgement
 }
 

@@ -9,7 +9,7 @@ use super::baseline::{kept_archive, kept_baseline, runs_at};
 use super::budget::{stop_of, stopped};
 use super::context::Context;
 use super::failure::Failure;
-use super::judge::{Evidence, Show};
+use super::judge::{Evidence, ShowArgs};
 use super::report::read_reports;
 use super::source::{embedded_spec, load_spec, selected};
 use super::standing::Standing;
@@ -66,10 +66,11 @@ pub(super) struct CompareArgs {
     out: Option<PathBuf>,
 
     #[command(flatten)]
-    show: Show,
+    show: ShowArgs,
 }
 
 pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let show = args.show.find(context)?;
     let evidence = evidence(args)?;
     evidence.refuse_shards()?;
     let Some(first) = evidence.baseline.first() else {
@@ -96,7 +97,7 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
         &spec,
         args.out.as_deref(),
         (&[], &places(args, &spec)),
-        args.show,
+        &show,
         context,
     )
 }

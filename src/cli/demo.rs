@@ -71,7 +71,7 @@ pub(super) async fn run(
         archive: None,
         footing: None,
         lock: &LockArgs::NONE,
-        show: Show::default(),
+        show: &Show::default(),
     };
     let verdict = interleave(request, &mut sitting, context, interrupt).await?;
     let code = verdict.code();

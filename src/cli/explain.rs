@@ -9,6 +9,7 @@ use super::compare::{judging_spec, of_session};
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
+use super::look::LookArgs;
 use crate::compare::compare;
 use crate::diag::suggest;
 use crate::exit::Exit;
@@ -43,9 +44,13 @@ pub(super) struct ExplainArgs {
     /// Print the explanation as JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    look: LookArgs,
 }
 
 pub(super) fn run(args: &ExplainArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let look = args.look.find(context)?;
     let session = match &args.session {
         Some(session) => session.clone(),
         None => newest(&args.out)?,
@@ -80,7 +85,7 @@ pub(super) fn run(args: &ExplainArgs, context: &mut Context) -> Result<Exit, Fai
         context.note(&format!("session: {}", session.display()));
         let pages: Vec<String> = explanations
             .iter()
-            .map(|explained| context.paint(&report::explain::explanation(explained)))
+            .map(|explained| context.paint(&report::explain::explanation(explained, look.lang)))
             .collect();
         pages.join("\n")
     };

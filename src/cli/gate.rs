@@ -15,7 +15,7 @@ use super::budget::{Ledger, keep_stop, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
-use super::judge::Show;
+use super::judge::{Show, ShowArgs};
 use super::lock::LockArgs;
 use super::origin::source_of;
 use super::publish::announce::AnnounceArgs;
@@ -87,7 +87,7 @@ pub(super) struct GateArgs {
     announce: AnnounceArgs,
 
     #[command(flatten)]
-    show: Show,
+    show: ShowArgs,
 }
 
 pub(super) async fn run(
@@ -95,8 +95,9 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
+    let show = args.show.find(context)?;
     if !args.candidate.is_empty() {
-        return measured::run(&args, context).await;
+        return measured::run(&args, &show, context).await;
     }
     let mut spec = args.select.apply_gated(load_spec(&args.spec, context)?)?;
     let declared = spec.clone();
@@ -105,9 +106,10 @@ pub(super) async fn run(
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     sitting.place(&args.spec, &declared);
     sitting.stamp(source_of(&args.spec, context));
-    let announced = args.announce.begin(&spec, context).await?;
+    let announced = args.announce.begin(&spec, &show.look, context).await?;
     let gate = Stored {
         args: &args,
+        show: &show,
         spec: &spec,
         footing: &mut footing,
     };
@@ -123,6 +125,7 @@ async fn measure(
 ) -> Result<Exit, Failure> {
     let Stored {
         args,
+        show,
         spec,
         footing,
     } = gate;
@@ -135,7 +138,7 @@ async fn measure(
             archive: Some(&args.archive),
             footing: Some(footing),
             lock: &args.lock,
-            show: args.show,
+            show,
         };
         return interleave(request, sitting, context, interrupt).await;
     }
@@ -151,6 +154,7 @@ async fn measure(
     let mut station = sitting.station(place.clone(), "candidate", context);
     let stored = Stored {
         args,
+        show,
         spec,
         footing,
     };
@@ -162,6 +166,7 @@ async fn measure(
 /// What is judged, and by what.
 struct Stored<'a> {
     args: &'a GateArgs,
+    show: &'a Show,
     spec: &'a Spec,
     footing: &'a mut Footing,
 }
@@ -169,6 +174,7 @@ struct Stored<'a> {
 async fn against_stored(
     Stored {
         args,
+        show,
         spec,
         footing,
     }: Stored<'_>,
@@ -215,5 +221,5 @@ async fn against_stored(
             NextLook::Repeats(_) | NextLook::Stop => break judgement,
         }
     };
-    evidence.conclude(&judgement, spec, sitting, args.show, context, interrupt)
+    evidence.conclude(&judgement, spec, sitting, show, context, interrupt)
 }

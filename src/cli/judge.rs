@@ -7,6 +7,7 @@ use clap::Args;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::look::{Look, LookArgs};
 use super::report::Format;
 use super::sitting::CliSitting;
 use super::standing::Standing;
@@ -14,6 +15,7 @@ use crate::archive::save_text;
 use crate::compare::{Sides, compare};
 use crate::diagnosis::diagnose;
 use crate::exit::Exit;
+use crate::lang::{Said, of_judged};
 use crate::report::json::ReportFile;
 use crate::report::{self, CellPlace};
 use crate::spec::{Layer, Spec};
@@ -21,17 +23,12 @@ use crate::summary::{Run, Side};
 use crate::verdict::{BaseStamp, Judgement};
 
 /// That a spec of two layers is judged by one, and what shows both.
-fn one_layer(spec: &Spec) -> Option<String> {
-    let beside = spec.beside.as_ref()?;
-    let name = |layer: Layer| match layer {
-        Layer::Engine => "engine",
-        Layer::EndToEnd => "front",
-    };
-    let (judged, other) = (name(spec.target.layer), name(beside.layer));
-    Some(format!(
-        "the spec names two layers, of which the {judged} is judged here and the {other} was not measured: \
-         `infergate run SPEC --repeats 3` measures both in turn and says what lies between them"
-    ))
+fn one_layer(spec: &Spec) -> Option<Said> {
+    spec.beside.as_ref()?;
+    Some(Said::plain(match spec.target.layer {
+        Layer::Engine => of_judged::ENGINE_JUDGED,
+        Layer::EndToEnd => of_judged::FRONT_JUDGED,
+    }))
 }
 
 /// The runs of a comparison.
@@ -49,9 +46,9 @@ pub(super) struct Evidence {
     pub(super) standing: Standing,
 }
 
-/// What is printed of a verdict.
-#[derive(Debug, Clone, Copy, Default, Args)]
-pub(super) struct Show {
+/// What is printed of a verdict, as it was asked for.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct ShowArgs {
     /// Print the report as JSON on standard output
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -59,28 +56,59 @@ pub(super) struct Show {
     /// What to print on standard output
     #[arg(long, value_enum)]
     format: Option<Format>,
+
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+/// The same, found.
+#[derive(Debug, Clone)]
+pub(super) struct Show {
+    format: Format,
+    /// How it is written.
+    pub(super) look: Look,
+}
+
+impl Default for Show {
+    fn default() -> Self {
+        Self {
+            format: Format::Text,
+            look: Look::default(),
+        }
+    }
+}
+
+impl ShowArgs {
+    /// Finds what was asked for, before anything is measured.
+    pub(super) fn find(&self, context: &Context) -> Result<Show, Failure> {
+        let format = match self.format {
+            None if self.json => Format::Json,
+            format => format.unwrap_or(Format::Text),
+        };
+        let look = self.look.find(context)?;
+        Ok(Show { format, look })
+    }
 }
 
 impl Show {
     /// A report in the form that was asked for.
-    fn of(self, file: &ReportFile, context: &Context) -> String {
+    fn of(&self, file: &ReportFile, context: &Context) -> String {
         let reports = std::slice::from_ref(file);
         match self.format {
-            None if self.json => file.render(),
-            None | Some(Format::Text) => context.paint(&report::text::report(&file.model())),
-            Some(Format::Json) => file.render(),
-            Some(Format::Markdown) => report::markdown::report(&file.model()),
-            Some(Format::Junit) => report::junit::render(reports),
-            Some(Format::Openmetrics) => report::metrics::openmetrics(reports),
+            Format::Text => context.paint(&self.look.lines(reports)),
+            Format::Json => file.render(),
+            Format::Markdown => self.look.markdown(reports, usize::MAX),
+            Format::Junit => report::junit::render(reports),
+            Format::Openmetrics => report::metrics::openmetrics(reports),
         }
     }
 }
 
 /// Writes a report in every form that a CI reads.
-fn save_report(folder: &Path, file: &ReportFile) -> Result<(), Failure> {
+fn save_report(folder: &Path, file: &ReportFile, look: &Look) -> Result<(), Failure> {
     let reports = std::slice::from_ref(file);
     for (name, text) in [
-        ("report.md", report::markdown::report(&file.model())),
+        ("report.md", look.markdown(reports, usize::MAX)),
         ("report.json", file.render()),
         ("junit.xml", report::junit::render(reports)),
         ("metrics.txt", report::metrics::openmetrics(reports)),
@@ -145,7 +173,7 @@ impl Evidence {
         spec: &Spec,
         folder: Option<&Path>,
         (reproduce, places): (&[String], &[CellPlace]),
-        show: Show,
+        show: &Show,
         context: &mut Context,
     ) -> Result<Exit, Failure> {
         let sides = report::Sides {
@@ -157,7 +185,7 @@ impl Evidence {
         };
         let file = ReportFile::new(judgement, &sides);
         if let Some(folder) = folder {
-            save_report(folder, &file)?;
+            save_report(folder, &file, &show.look)?;
         }
         let text = show.of(&file, context);
         context.print(&text);
@@ -174,7 +202,7 @@ impl Evidence {
         judgement: &Judgement,
         spec: &Spec,
         sitting: &CliSitting,
-        show: Show,
+        show: &Show,
         context: &mut Context,
         interrupt: &Interrupt,
     ) -> Result<Exit, Failure> {

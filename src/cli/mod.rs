@@ -25,6 +25,7 @@ mod init;
 mod interrupt;
 mod judge;
 mod lock;
+mod look;
 mod merge;
 mod origin;
 mod percent;

@@ -16,6 +16,7 @@ use self::reports::Reports;
 use self::root::Root;
 use super::context::Context;
 use super::failure::Failure;
+use super::look::LookArgs;
 use crate::exit::Exit;
 use crate::publish::actions;
 use crate::publish::github::{Begun, Skips};
@@ -61,6 +62,9 @@ pub(super) struct PublishArgs {
 
     #[command(flatten)]
     place: PlaceArgs,
+
+    #[command(flatten)]
+    look: LookArgs,
 
     /// Exit 4 where something could not be published
     #[arg(long)]
@@ -159,7 +163,7 @@ struct Told<'a> {
 }
 
 pub(super) async fn run(args: &PublishArgs, context: &mut Context) -> Result<Exit, Failure> {
-    let reports = Reports::read(&args.reports)?;
+    let reports = Reports::read(&args.reports, args.look.find(context)?)?;
     let destination = Destination::find(args.to, &args.place, args.dry_run, context)?;
     let key = match &args.place.key {
         Some(key) => key.clone(),

@@ -10,6 +10,7 @@ use super::compare::kept_places;
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
+use super::look::LookArgs;
 use super::run::layers::as_json;
 use super::source::{embedded_spec, read_file};
 use super::standing::Standing;
@@ -18,7 +19,7 @@ use crate::exit::Exit;
 use crate::layers::side_by_side;
 use crate::report::export::openmetrics;
 use crate::report::json::ReportFile;
-use crate::report::{self, comment, suite};
+use crate::report::{self, suite};
 use crate::summary::{Run, Side};
 
 /// Render runs, sessions or reports again
@@ -57,6 +58,9 @@ pub(super) struct ReportArgs {
     /// Write a page into this file instead: whole in itself, with plots and tables
     #[arg(long, value_name = "FILE", conflicts_with = "format")]
     html: Option<PathBuf>,
+
+    #[command(flatten)]
+    look: LookArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -155,6 +159,7 @@ fn of_reports(
     args: &ReportArgs,
     context: &Context,
 ) -> Result<String, Failure> {
+    let look = args.look.find(context)?;
     if args.html.is_some() {
         return match reports {
             [report] => Ok(report::html::of_file(report)),
@@ -164,11 +169,8 @@ fn of_reports(
         };
     }
     Ok(match args.format {
-        Format::Markdown => comment(reports, args.limit.unwrap_or(usize::MAX)).text,
-        Format::Text => match reports {
-            [report] => context.paint(&report::text::report(&report.model())),
-            reports => context.paint(&report::text::suite(&suite::build(reports))),
-        },
+        Format::Markdown => look.markdown(reports, args.limit.unwrap_or(usize::MAX)),
+        Format::Text => context.paint(&look.lines(reports)),
         Format::Json => match reports {
             [report] => report.render(),
             reports => suite::SuiteFile::new(reports).render(),

@@ -59,6 +59,13 @@ impl ShardArgs {
                 "a shard needs a target that all shards share; start the engine once and name it as `target: {url: ...}`",
             ));
         }
+        if let Some(stage) = spec.stages.iter().find(|stage| !stage.events.is_empty()) {
+            return Err(Failure::usage(format!(
+                "stage `{}` has `events`, which would happen once for each shard; run it by one client, or leave \
+                 it out by its `labels`",
+                stage.name
+            )));
+        }
         let begin = Appointment::at(start.time);
         if begin.has_passed() {
             return Err(Failure::usage(format!(

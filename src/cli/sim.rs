@@ -29,6 +29,7 @@ Examples:
 
 In a spec, the same words make a target: `sim: h100-8b --slower-prefill 30%`.
 The switches of its machine are no arguments of the engine: sides that differ in them stay comparable.")]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(super) struct SimArgs {
     /// The engine to simulate; `--list` shows all
     #[arg(required_unless_present = "list")]
@@ -53,6 +54,10 @@ pub(super) struct SimArgs {
     #[arg(long, requires = "truth")]
     truth_tokens: bool,
 
+    /// Take trouble on demand: `POST /fault {"fault": "kill", "for_ms": 20000}`, or `stall`, `refuse`, `drop`
+    #[arg(long)]
+    takes_faults: bool,
+
     /// Stop when standard input ends, as it does when the parent process is gone
     #[arg(long)]
     parent_watch: bool,
@@ -75,6 +80,7 @@ pub(super) async fn run(
         port: args.port,
         truth: args.truth.map_or(TruthTarget::Nowhere, TruthTarget::File),
         truth_tokens: args.truth_tokens,
+        takes_faults: args.takes_faults,
     };
     let parent = args
         .parent_watch

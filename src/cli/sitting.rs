@@ -126,7 +126,9 @@ impl CliSitting {
             access: self.access.clone(),
             asking: Asking::of(self.sitting.spec()),
         };
-        Station::new(place, label, pad)
+        let stages = &self.sitting.spec().stages;
+        let anew = stages.iter().any(|stage| !stage.events.is_empty());
+        Station::new(place, label, pad).starting_anew(anew)
     }
 
     /// What the target is, without any load.

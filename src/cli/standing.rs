@@ -12,6 +12,7 @@ use crate::archive::{save_json, save_run};
 use crate::baseline::{Baseline, excuses};
 use crate::compare::{Arrangement, Comparison, Sides, compare};
 use crate::ident::Day;
+use crate::lang::{Said, of_judged};
 use crate::spec::Spec;
 use crate::summary::Run;
 use crate::verdict::{
@@ -115,9 +116,9 @@ impl Standing {
         };
         let missing = match &self.release {
             _ if comparison.arrangement != Arrangement::Stored => {
-                let why =
-                    "drift from a pinned release is judged by `gate` against stored sessions alone";
-                judgement.caveats.push(why.to_owned());
+                judgement
+                    .caveats
+                    .push(Said::plain(of_judged::DRIFT_BY_GATE));
                 return judgement;
             }
             None => NoRelease::NotPinned,

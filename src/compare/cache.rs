@@ -1,5 +1,6 @@
 //! Whether the prefix cache served both sides alike.
 
+use crate::lang::{Said, of_judged};
 use crate::sample::CacheTokens;
 use crate::summary::{CACHE_TOLERANCE, PrefixCache, Run, StageSummary};
 use crate::unit::scale::{self, Unit};
@@ -8,7 +9,7 @@ use crate::unit::scale::{self, Unit};
 ///
 /// 43 % of the baseline's prompt tokens against 12 % of the candidate's: the candidate computed more of
 /// the same prompts, whatever was under test.
-pub(super) fn caveats(baseline: &[&Run], candidate: &[&Run]) -> Vec<String> {
+pub(super) fn caveats(baseline: &[&Run], candidate: &[&Run]) -> Vec<Said> {
     let stages = baseline.first().into_iter().flat_map(|run| &run.stages);
     let caveat = |stage: &StageSummary| {
         let both = |by: fn(&PrefixCache) -> Option<CacheTokens>| {
@@ -22,11 +23,7 @@ pub(super) fn caveats(baseline: &[&Run], candidate: &[&Run]) -> Vec<String> {
             both(PrefixCache::engine_tokens).or_else(|| both(|cache| cache.usage))?;
         ((base - head).abs() > CACHE_TOLERANCE).then(|| {
             let [base, head] = scale::row(Unit::Proportion, [base, head]);
-            format!(
-                "in stage `{}` the prefix cache found {base} of the prompt tokens on the baseline's side and \
-                 {head} on the candidate's, so they did not compute the same",
-                stage.name
-            )
+            Said::new(of_judged::CACHE_APART, [stage.name.clone(), base, head])
         })
     };
     stages.filter_map(caveat).collect()

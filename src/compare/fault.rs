@@ -29,6 +29,7 @@ pub(super) fn fault(reason: &InvalidReason) -> String {
         ),
         InvalidReason::NoRequests => "the window held no request".to_owned(),
         InvalidReason::Interrupted => "the run was interrupted".to_owned(),
+        InvalidReason::Event { name, why } => format!("the event `{name}` did not happen: {why}"),
         InvalidReason::Shard { index, reason } => format!("shard {index}: {}", fault(reason)),
     }
 }

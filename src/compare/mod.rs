@@ -22,6 +22,7 @@ pub(crate) mod synthetic;
 mod tests;
 
 use crate::ident::Digest;
+use crate::lang::{Said, of_judged};
 use crate::provenance::UnderTest;
 use crate::spec::{CacheRegime, Gate};
 use crate::summary::{Run, RunEnd};
@@ -86,48 +87,50 @@ pub enum Mismatch {
     },
 }
 
-impl std::fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
+impl Mismatch {
+    /// As a sentence.
+    pub fn said(&self) -> Said {
+        let (phrase, both) = match self {
             Self::Definition {
                 baseline,
                 candidate,
-            } => write!(
-                f,
-                "metrics are defined differently: `{baseline}` against `{candidate}`"
+            } => (
+                of_judged::DEFINITIONS_DIFFER,
+                [baseline.clone(), candidate.clone()],
             ),
             Self::Setting {
                 what,
                 baseline,
                 candidate,
-            } => write!(
-                f,
-                "the workloads differ in `{what}` ({baseline} against {candidate}): measure both sides alike"
-            ),
+            } => {
+                let text = format!(
+                    "the workloads differ in `{what}` ({baseline} against {candidate}): measure both sides alike"
+                );
+                return text.into();
+            }
             Self::Workload {
                 baseline,
                 candidate,
-            } => write!(
-                f,
-                "the workloads differ ({baseline} against {candidate}): measure both sides with one spec"
+            } => (
+                of_judged::WORKLOADS_DIFFER,
+                [baseline, candidate].map(ToString::to_string),
             ),
             Self::CacheRegime {
                 baseline,
                 candidate,
-            } => write!(
-                f,
-                "the cache regimes differ ({} against {}): measure both sides with one `cache`",
-                baseline.name(),
-                candidate.name()
-            ),
+            } => {
+                let names = [baseline.name(), candidate.name()];
+                (of_judged::CACHES_DIFFER, names.map(str::to_owned))
+            }
             Self::Trace {
                 baseline,
                 candidate,
-            } => write!(
-                f,
-                "the traces differ ({baseline} against {candidate}): measure both sides with one seed"
+            } => (
+                of_judged::TRACES_DIFFER,
+                [baseline, candidate].map(ToString::to_string),
             ),
-        }
+        };
+        Said::new(phrase, both)
     }
 }
 
@@ -151,7 +154,7 @@ pub struct Comparison {
     /// Whose target was lost in some run: no noise of a machine, so one run shows it.
     pub lost: Lost,
     /// Reasons to trust the whole less, in words.
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Said>,
 }
 
 /// Whose target stopped answering.
@@ -176,10 +179,8 @@ pub fn compare(sides: &Sides<'_>, gate: &Gate, under_test: &UnderTest) -> Compar
     let (pins, mut caveats) = pins::compare(&arranged.baseline, &arranged.candidate, under_test);
     caveats.splice(0..0, arranged.caveats.iter().cloned());
     caveats.extend(cache::caveats(&arranged.baseline, &arranged.candidate));
-    caveats.extend(definitions::caveats(
-        &arranged.baseline,
-        &arranged.candidate,
-    ));
+    let doubts = definitions::caveats(&arranged.baseline, &arranged.candidate);
+    caveats.extend(doubts.into_iter().map(Said::from));
     Comparison {
         arrangement: arranged.arrangement,
         pins,

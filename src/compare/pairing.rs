@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Archive, Sides};
 use crate::ident::Commit;
+use crate::lang::{Phrase, Said, of_judged};
 use crate::stats::stored::FEWEST_SESSIONS;
 use crate::summary::{Run, RunEnd, Side};
 
@@ -36,7 +37,7 @@ pub(super) struct Arranged<'a> {
     /// Sessions that show how much runs scatter, oldest first: those and, where stored, the archive.
     pub(super) noise: Vec<Vec<&'a Run>>,
     /// What was left out, in words.
-    pub(super) caveats: Vec<String>,
+    pub(super) caveats: Vec<Said>,
 }
 
 /// Which session it was.
@@ -80,22 +81,20 @@ impl Arranged<'_> {
 /// no pairs: a drift of the machine would look like a change. Interrupted runs are left out.
 pub(super) fn arrange<'a>(sides: &Sides<'a>) -> Arranged<'a> {
     let mut caveats = Vec::new();
-    let mut complete = |runs: &'a [Run], side: &str| -> Vec<&'a Run> {
+    let mut complete = |runs: &'a [Run], left_out: Phrase| -> Vec<&'a Run> {
         let mut kept: Vec<&Run> = runs
             .iter()
             .filter(|run| !matches!(run.end, RunEnd::Interrupted))
             .collect();
         if kept.len() < runs.len() {
-            caveats.push(format!(
-                "{} interrupted run(s) of the {side} left out",
-                runs.len() - kept.len()
-            ));
+            let count = [(runs.len() - kept.len()).to_string()];
+            caveats.push(Said::new(left_out, count));
         }
         kept.sort_by(|a, b| start(a).cmp(&start(b)).then_with(|| a.id.cmp(&b.id)));
         kept
     };
-    let mut baseline = complete(sides.baseline, "baseline");
-    let mut candidate = complete(sides.candidate, "candidate");
+    let mut baseline = complete(sides.baseline, of_judged::INTERRUPTED_BASELINE);
+    let mut candidate = complete(sides.candidate, of_judged::INTERRUPTED_CANDIDATE);
 
     let is_in =
         |run: &Run, side: &[&Run]| side.iter().any(|other| other.id == run.id || *other == run);
@@ -107,7 +106,8 @@ pub(super) fn arrange<'a>(sides: &Sides<'a>) -> Arranged<'a> {
             .filter(|run| is_in(run, &candidate))
             .collect();
         if !both.is_empty() {
-            caveats.push(format!("{} run(s) on both sides left out", both.len()));
+            let count = [both.len().to_string()];
+            caveats.push(Said::new(of_judged::ON_BOTH_SIDES, count));
             baseline.retain(|run| !is_in(run, &both));
             candidate.retain(|run| !is_in(run, &both));
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lang::{Said, of_judged};
 use crate::provenance::{Hardness, Pin, PinPath, Pins, UnderTest};
 use crate::summary::Run;
 
@@ -31,7 +32,7 @@ pub(super) fn compare(
     baseline: &[&Run],
     candidate: &[&Run],
     under_test: &UnderTest,
-) -> (Vec<PinDifference>, Vec<String>) {
+) -> (Vec<PinDifference>, Vec<Said>) {
     if baseline.is_empty() || candidate.is_empty() {
         return (Vec::new(), Vec::new());
     }
@@ -65,10 +66,8 @@ pub(super) fn compare(
     }
     let mut caveats = Vec::new();
     if !unknown.is_empty() {
-        caveats.push(format!(
-            "unknown on both sides, so they may differ (declare under `pins` what you know): {}",
-            by_group(&unknown).join(", ")
-        ));
+        let names = by_group(&unknown).join(", ");
+        caveats.push(Said::new(of_judged::UNKNOWN_PINS, [names]));
     }
     let tested: Vec<&str> = differences
         .iter()
@@ -76,10 +75,7 @@ pub(super) fn compare(
         .map(|difference| difference.pin.as_str())
         .collect();
     if tested.len() > 1 {
-        caveats.push(format!(
-            "confounded: {} changed at once, so no change can be traced to one of them",
-            tested.join(", ")
-        ));
+        caveats.push(Said::new(of_judged::CONFOUNDED, [tested.join(", ")]));
     }
     (differences, caveats)
 }

@@ -130,6 +130,8 @@ pub(crate) fn stage(name: &str) -> StageSummary {
         },
         classes: BTreeMap::new(),
         tenants: None,
+        events: Vec::new(),
+        bursts: None,
         windows: Vec::new(),
     }
 }

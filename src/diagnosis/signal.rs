@@ -191,6 +191,7 @@ pub(super) fn client_at_fault(stage: &StageSummary) -> bool {
             InvalidReason::Shard { reason, .. } => is_load(reason),
             InvalidReason::TokensOffPlan { .. }
             | InvalidReason::NoRequests
+            | InvalidReason::Event { .. }
             | InvalidReason::Interrupted => false,
         }
     }

@@ -116,6 +116,7 @@ fn strain(pace: Pace, stage: &StageSummary) -> Option<Strain> {
             InvalidReason::TokensOffPlan { .. }
             | InvalidReason::NoRequests
             | InvalidReason::Interrupted
+            | InvalidReason::Event { .. }
             | InvalidReason::Shard { .. } => Strain::Spoilt,
         });
     }

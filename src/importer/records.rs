@@ -52,6 +52,7 @@ pub(super) fn summarise(found: &FoundStage, index: usize, spec: &Spec) -> Option
         backlog: 0,
         end: StageEnd::Complete,
         pulses: Vec::new(),
+        events: Vec::new(),
     };
     let context = StageContext {
         stage,

@@ -126,6 +126,8 @@ pub(super) fn summarise(found: &FoundStage, name: &str, notes: &mut Notes) -> St
         classes: BTreeMap::new(),
         tenants: None,
         windows: Vec::new(),
+        events: Vec::new(),
+        bursts: None,
     }
 }
 

@@ -106,7 +106,8 @@ struct Running {
     end: StageEnd,
     lag: LoopLag,
     pulse: PulseMeter,
-    lifeline: Lifeline,
+    /// `None` where the spec itself brings the target down.
+    lifeline: Option<Lifeline>,
     /// Connections opened before the stage.
     opened_before: u64,
     errors: ErrorWatch,
@@ -233,7 +234,7 @@ impl Running {
             step: Step::Warmup,
             end: StageEnd::Complete,
             pulse: PulseMeter::new(),
-            lifeline: Lifeline::default(),
+            lifeline: stage.events.is_empty().then(Lifeline::default),
             opened_before,
             errors: ErrorWatch::new(stage.stop_when.and_then(|stop| stop.error_ratio)),
             recent: Recent::default(),
@@ -333,7 +334,11 @@ impl Running {
             _ => {}
         }
         self.recent.take(record);
-        if self.lifeline.lost_with(record) && self.end == StageEnd::Complete {
+        let lost = self
+            .lifeline
+            .as_mut()
+            .is_some_and(|line| line.lost_with(record));
+        if lost && self.end == StageEnd::Complete {
             self.halt(StageEnd::TargetLost {
                 error: record.error.clone().unwrap_or_default(),
             });
@@ -386,6 +391,7 @@ impl Running {
             backlog: self.totals.backlog,
             end: self.end,
             pulses: vec![self.pulse.finish()],
+            events: Vec::new(),
         }
     }
 }

@@ -46,6 +46,7 @@ fn closed(users: u32, requests: u32) -> Stage {
         drain_timeout: Nanos::from_secs(60),
         stop_when: None,
         soak: false,
+        events: Vec::new(),
         labels: Vec::new(),
     }
 }

@@ -1,5 +1,7 @@
 //! Small JSON requests to the target, apart from the load client.
 
+mod call;
+
 use std::time::Duration;
 
 use reqwest::{Certificate, Identity};

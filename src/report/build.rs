@@ -1,5 +1,6 @@
 //! Judgement and runs → the view model of a comparison: orders, words and rounds; decides nothing.
 
+use crate::lang::say;
 use crate::summary::{Run, Side};
 use crate::unit::scale;
 use crate::verdict::{Design, Finding, Judgement, PinDifference, Verdict};
@@ -59,21 +60,18 @@ pub(super) fn build_of(
         broken,
         unmeasured,
         unmeasured_title: if headline::no_baseline(judgement) {
-            Text::of("Not judged, for there is no baseline")
+            Text::word(say::NOT_JUDGED_TITLE)
         } else if judgement.pins.iter().any(|pin| pin.blocks) {
-            Text::of("Not compared")
+            Text::word(say::NOT_COMPARED_TITLE)
         } else {
-            Text::of("Not measured")
+            Text::word(say::NOT_MEASURED_TITLE)
         },
         undecided,
         within: rows(|f| f.gated && group(f.state) == Group::Within),
         observed: rows(|f| !f.gated),
         observed_broken: (observed_broken > 0).then(|| {
-            Text::just(scale::count(observed_broken as u64)).words(if observed_broken == 1 {
-                " beyond its limit"
-            } else {
-                " beyond their limits"
-            })
+            let count = Text::just(scale::count(observed_broken as u64));
+            Text::say(say::OBSERVED_BEYOND, [count])
         }),
         why: why::rows(&judgement.diagnoses),
         goodput: outcomes::clauses(&facts.counts, |stage| moved.contains(stage)),
@@ -83,7 +81,7 @@ pub(super) fn build_of(
             .advice
             .iter()
             .map(|advice| AdviceRow {
-                text: Text::default().prose(&advice.text),
+                text: Text::said(&advice.text),
                 command: advice
                     .command
                     .as_deref()
@@ -106,7 +104,7 @@ pub(super) fn build_of(
         caveats: judgement
             .caveats
             .iter()
-            .map(|caveat| Text::default().prose(caveat))
+            .map(Text::said)
             .chain(facts.caveats.iter().cloned())
             .collect(),
         method: method::of_judgement(judgement)
@@ -144,14 +142,10 @@ fn lead(judgement: &Judgement, facts: &Facts) -> Vec<Text> {
     let told = |side| facts.untrusted.contains(&side);
     let ours = match (told(Side::Baseline), told(Side::Candidate)) {
         (false, false) => None,
-        (false, true) => Some("the baseline, the limits and this verdict are"),
-        (true, _) => Some("the limits and this verdict are"),
+        (false, true) => Some(say::UNTRUSTED_CANDIDATE),
+        (true, _) => Some(say::UNTRUSTED),
     };
-    let untrusted = ours.map(|ours| {
-        Text::of("Figures come from a job that is not trusted, whose code could have written any; ")
-            .words(ours)
-            .words(" of this repository")
-    });
+    let untrusted = ours.map(Text::word);
     let lead = headline::lead(judgement);
     untrusted.into_iter().chain(lead).collect()
 }
@@ -174,18 +168,12 @@ fn environment(judgement: &Judgement, facts: &Facts) -> Environment {
     let comparable = !judgement.pins.iter().any(|pin| pin.blocks);
     let two_sides = judgement.design != Design::SameRun && !headline::no_baseline(judgement);
     if tested.is_empty() && comparable && two_sides {
-        under_test.push(Text::of(
-            "Nothing under test differs: this is an A/A comparison, and a change is noise or the machine's",
-        ));
+        under_test.push(Text::word(say::NOTHING_DIFFERS));
     } else if tested.len() > 1 {
-        under_test.push(
-            Text::of("Confounded: ")
-                .figure(scale::count(tested.len() as u64))
-                .words(" pins under test differ, so no change can be laid to one of them: ")
-                .then(Text::join(tested, ", ")),
-        );
+        let count = Text::just(scale::count(tested.len() as u64));
+        under_test.push(Text::say(say::CONFOUNDED_PINS, [count, Text::list(tested)]));
     } else if let Some(only) = tested.into_iter().next() {
-        under_test.push(Text::of("Under test: ").then(only));
+        under_test.push(Text::say(say::UNDER_TEST, [only]));
     }
     Environment {
         setup: setup::line(&facts.pins.candidate),
@@ -196,20 +184,19 @@ fn environment(judgement: &Judgement, facts: &Facts) -> Environment {
             .iter()
             .filter(|pin| pin.blocks)
             .map(|pin| {
-                Text::of("Not comparable: ")
-                    .quoted(pin.pin.as_str())
-                    .words(" is ")
-                    .then(setup::optional(pin.baseline.as_deref()))
-                    .words(" in the baseline, ")
-                    .then(setup::optional(pin.candidate.as_deref()))
-                    .words(" in the candidate, and not under test")
+                let args = [
+                    Text::value(pin.pin.as_str()),
+                    setup::optional(pin.baseline.as_deref()),
+                    setup::optional(pin.candidate.as_deref()),
+                ];
+                Text::say(say::NOT_COMPARABLE, args)
             })
             .collect(),
         caveats: judgement
             .pins
             .iter()
             .filter(|pin| !pin.blocks && !pin.under_test)
-            .map(|pin| Text::of("Differs as well, a caveat: ").then(line(pin)))
+            .map(|pin| Text::say(say::DIFFERS_AS_WELL, [line(pin)]))
             .collect(),
     }
 }
@@ -219,12 +206,12 @@ fn pin_row(pin: &PinDifference) -> PinRow {
         pin: Text::value(pin.pin.as_str()),
         baseline: setup::optional(pin.baseline.as_deref()),
         candidate: setup::optional(pin.candidate.as_deref()),
-        role: Text::of(if pin.blocks {
-            "blocks the comparison"
+        role: Text::word(if pin.blocks {
+            say::BLOCKS
         } else if pin.under_test {
-            "under test"
+            say::UNDER_TEST_ROLE
         } else {
-            "caveat"
+            say::CAVEAT_ROLE
         }),
     }
 }

@@ -1,5 +1,6 @@
 //! Judged cells as table rows.
 
+use crate::lang::say;
 use crate::metric::{Kind, Metric};
 use crate::unit::scale;
 use crate::verdict::{CellState, Design, Finding, Judgement, Reading};
@@ -65,7 +66,7 @@ pub(super) fn table(mut judged: Vec<Judged>, most: usize) -> CellTable {
     let all = rows.len();
     let reason = |(why, cells): (Text, Vec<Text>)| CellReason {
         cells: if cells.len() == all && all > 1 {
-            Text::of("All of them")
+            Text::word(say::ALL_OF_THEM)
         } else {
             listed(cells)
         },
@@ -75,11 +76,8 @@ pub(super) fn table(mut judged: Vec<Judged>, most: usize) -> CellTable {
         resolvable: rows.iter().any(|row| row.resolvable.is_some()),
         rows,
         reasons: reasons.into_iter().map(reason).collect(),
-        more: (more > 0).then(|| {
-            Text::of("… and ")
-                .figure(scale::count(more as u64))
-                .words(" more, which do not fit here")
-        }),
+        more: (more > 0)
+            .then(|| Text::say(say::MORE_CELLS, [Text::just(scale::count(more as u64))])),
     }
 }
 
@@ -91,20 +89,18 @@ pub(super) fn listed(mut names: Vec<Text>) -> Text {
     let more = names.len().saturating_sub(NAMED);
     // Counting one costs as much as naming it.
     if more < 2 {
-        return Text::join(names, ", ");
+        return Text::list(names);
     }
     names.truncate(NAMED);
-    Text::join(names, ", ")
-        .words(" and ")
-        .figure(scale::count(more as u64))
-        .words(" more")
+    let more = Text::just(scale::count(more as u64));
+    Text::say(say::AND_MORE, [Text::list(names), more])
 }
 
 /// `steady/ttft.p95`, and of a pinned release `steady/ttft.p95 since v1.2`.
 fn named(finding: &Finding) -> Text {
     let cell = Text::value(&finding.cell.to_string());
     match &finding.since {
-        Some(release) => cell.words(" since ").then(Text::value(release)),
+        Some(release) => Text::say(say::SINCE, [cell, Text::value(release)]),
         None => cell,
     }
 }
@@ -120,11 +116,10 @@ pub(super) fn row(finding: &Finding, design: &Design) -> CellRow {
         change: finding
             .change
             .map_or_else(|| Text::of("–"), |change| words::change(metric, change)),
-        limit: finding.limit.map_or_else(
-            || Text::of("–"),
-            |limit| Text::just(limit.describe(metric).to_string()),
-        ),
-        state: Text::of(finding.state.label()),
+        limit: finding
+            .limit
+            .map_or_else(|| Text::of("–"), |limit| words::limit(limit, metric)),
+        state: words::state(finding.state),
         tone: match group(finding.state) {
             Group::Broken => Tone::Bad,
             Group::Unmeasured | Group::Undecided => Tone::Unsure,
@@ -135,8 +130,7 @@ pub(super) fn row(finding: &Finding, design: &Design) -> CellRow {
         resolvable: words::resolvable(finding)
             .zip(finding.evidence)
             .map(|(size, evidence)| {
-                size.words(" with ")
-                    .then(words::repeats_of(evidence, design))
+                Text::say(say::WITH, [size, words::repeats_of(evidence, design)])
             }),
     }
 }
@@ -152,10 +146,9 @@ fn readings(metric: Metric, baseline: Option<Reading>, candidate: Option<Reading
         Some(reading) => {
             let text = Text::just(number);
             match metric.kind() {
-                Kind::Distribution | Kind::Proportion => text
-                    .words(" (n ")
-                    .figure(scale::count(reading.n))
-                    .words(")"),
+                Kind::Distribution | Kind::Proportion => {
+                    Text::say(say::N_VALUES, [text, Text::just(scale::count(reading.n))])
+                }
                 Kind::Rate | Kind::Energy | Kind::OfRun => text,
             }
         }

@@ -1,5 +1,7 @@
 //! A report that fits where it is posted: whole sections go, in a stated order, and that is said.
 
+use crate::lang::{Lang, Phrase, say};
+
 use super::json::ReportFile;
 use super::model::ReportModel;
 use super::span::Text;
@@ -12,7 +14,7 @@ pub struct Comment {
     /// The Markdown.
     pub text: String,
     /// Sections that were left out, in words; the text says so too.
-    pub left_out: Vec<&'static str>,
+    pub left_out: Vec<Phrase>,
     /// Rows of cells beyond their limits, not measured or undecided that did not fit either; the text
     /// counts them.
     pub rows_left_out: usize,
@@ -52,20 +54,20 @@ impl Part {
         Self::Advice,
     ];
 
-    const fn label(self) -> &'static str {
+    const fn label(self) -> Phrase {
         match self {
-            Self::EqualPins => "equal pins",
-            Self::Engines => "what the engines say",
-            Self::Sweeps => "latency over the steps of sweeps",
-            Self::Observed => "cells that are not gated",
-            Self::Outcomes => "how requests ended",
-            Self::Method => "method",
-            Self::Within => "gated cells within their limits",
-            Self::Pins => "differing pins",
-            Self::Goodput => "why goodput moved",
-            Self::Why => "why figures moved",
-            Self::Caveats => "caveats",
-            Self::Advice => "what to do",
+            Self::EqualPins => say::PART_EQUAL_PINS,
+            Self::Engines => say::PART_ENGINES,
+            Self::Sweeps => say::PART_SWEEPS,
+            Self::Observed => say::PART_OBSERVED,
+            Self::Outcomes => say::PART_OUTCOMES,
+            Self::Method => say::PART_METHOD,
+            Self::Within => say::PART_WITHIN,
+            Self::Pins => say::PART_PINS,
+            Self::Goodput => say::PART_GOODPUT,
+            Self::Why => say::PART_WHY,
+            Self::Caveats => say::PART_CAVEATS,
+            Self::Advice => say::PART_ADVICE,
         }
     }
 
@@ -99,27 +101,27 @@ impl Part {
 /// gated, how requests ended, method, gated cells within their limits, differing pins, why goodput
 /// moved, why figures moved, caveats, what to do; of several specs then the reports of each. Cells beyond their limits, not measured or
 /// undecided stay; only where even those do not fit, the worst of them stay and the others are counted.
-pub fn comment(reports: &[ReportFile], limit: usize) -> Comment {
+pub fn comment(reports: &[ReportFile], limit: usize, lang: Lang) -> Comment {
     let urgent = urgent_rows(reports);
-    let whole = Page::of(reports, 0, usize::MAX);
+    let whole = Page::of(reports, lang, 0, usize::MAX);
     if whole.fits(limit) {
         return whole.comment(0);
     }
     let least = Part::ORDER.len() + 1;
     let fewest = largest(least, |kept| {
-        let page = Page::of(reports, least - kept, usize::MAX);
+        let page = Page::of(reports, lang, least - kept, usize::MAX);
         page.fits(limit).then_some(page)
     });
     if let Some((page, _)) = fewest {
         return page.comment(0);
     }
     let most = largest(urgent, |rows| {
-        let page = Page::of(reports, least, rows);
+        let page = Page::of(reports, lang, least, rows);
         page.fits(limit).then_some(page)
     });
     match most {
         Some((page, rows)) => page.comment(urgent - rows),
-        None => first_words(reports, limit, urgent),
+        None => first_words(reports, limit, lang, urgent),
     }
 }
 
@@ -150,21 +152,26 @@ fn urgent_rows(reports: &[ReportFile]) -> usize {
 }
 
 /// The verdict alone, for places where nothing else fits.
-fn first_words(reports: &[ReportFile], limit: usize, urgent: usize) -> Comment {
+fn first_words(reports: &[ReportFile], limit: usize, lang: Lang, urgent: usize) -> Comment {
     let said = match suite::exit(reports) {
-        crate::exit::Exit::Pass => "Pass",
-        crate::exit::Exit::Regression => "Regression",
-        crate::exit::Exit::Undecided => "Undecided",
-        crate::exit::Exit::Usage | crate::exit::Exit::Invalid => "Invalid",
+        crate::exit::Exit::Pass => say::PASS,
+        crate::exit::Exit::Regression => say::REGRESSION,
+        crate::exit::Exit::Undecided => say::UNDECIDED,
+        crate::exit::Exit::Usage | crate::exit::Exit::Invalid => say::INVALID_MEASUREMENT,
     };
-    let text = format!("**{said}**; the report does not fit here, see report.md of the job\n");
+    let said = said.text(lang);
+    let text = format!(
+        "**{said}**{}{}\n",
+        say::CLAUSES.text(lang),
+        say::DOES_NOT_FIT.text(lang)
+    );
     Comment {
-        text: if text.len() <= limit {
+        text: if text.encode_utf16().count() <= limit {
             text
         } else {
             said.chars().take(limit).collect()
         },
-        left_out: vec!["everything"],
+        left_out: vec![say::EVERYTHING],
         rows_left_out: urgent,
     }
 }
@@ -172,19 +179,19 @@ fn first_words(reports: &[ReportFile], limit: usize, urgent: usize) -> Comment {
 /// One rendering.
 struct Page {
     text: String,
-    left_out: Vec<&'static str>,
+    left_out: Vec<Phrase>,
 }
 
 impl Page {
     /// Without the first so many parts, and with so many urgent rows at most.
-    fn of(reports: &[ReportFile], dropped: usize, rows: usize) -> Self {
+    fn of(reports: &[ReportFile], lang: Lang, dropped: usize, rows: usize) -> Self {
         match reports {
             [report] => {
                 let mut model = report.model_of(rows);
                 let left_out = drop_parts(std::slice::from_mut(&mut model), dropped);
                 model.left_out = said(&left_out, rows);
                 Self {
-                    text: markdown::report(&model),
+                    text: markdown::report(&model, lang),
                     left_out,
                 }
             }
@@ -193,18 +200,18 @@ impl Page {
                 let left_out = Self::thin(&mut model, dropped);
                 model.left_out = said(&left_out, rows);
                 Self {
-                    text: markdown::suite(&model),
+                    text: markdown::suite(&model, lang),
                     left_out,
                 }
             }
         }
     }
 
-    fn thin(model: &mut SuiteModel, dropped: usize) -> Vec<&'static str> {
+    fn thin(model: &mut SuiteModel, dropped: usize) -> Vec<Phrase> {
         let mut left_out = drop_parts(&mut model.reports, dropped);
         if dropped > Part::ORDER.len() {
             model.reports.clear();
-            left_out.push("the reports of each spec");
+            left_out.push(say::PART_REPORTS);
         }
         left_out
     }
@@ -223,7 +230,7 @@ impl Page {
     }
 }
 
-fn drop_parts(models: &mut [ReportModel], dropped: usize) -> Vec<&'static str> {
+fn drop_parts(models: &mut [ReportModel], dropped: usize) -> Vec<Phrase> {
     let mut left_out = Vec::new();
     for part in Part::ORDER.into_iter().take(dropped) {
         let mut any = false;
@@ -238,17 +245,14 @@ fn drop_parts(models: &mut [ReportModel], dropped: usize) -> Vec<&'static str> {
 }
 
 /// What was left out and where it is.
-fn said(left_out: &[&'static str], rows: usize) -> Option<Text> {
-    let mut names: Vec<Text> = left_out.iter().map(|name| Text::of(name)).collect();
+fn said(left_out: &[Phrase], rows: usize) -> Option<Text> {
+    let mut names: Vec<Text> = left_out.iter().copied().map(Text::word).collect();
     if rows < usize::MAX {
-        names.push(Text::of("rows of the tables above"));
+        names.push(Text::word(say::ROWS_ABOVE));
     }
     (!names.is_empty()).then(|| {
-        Text::of("Left out to fit: ")
-            .then(Text::join(names, ", "))
-            .words("; all of it is in the job's ")
-            .quoted("report.md")
-            .words(" and ")
-            .quoted("report.json")
+        let files = ["report.md", "report.json"].map(Text::value);
+        let [page, file] = files;
+        Text::say(say::LEFT_OUT, [Text::list(names), page, file])
     })
 }

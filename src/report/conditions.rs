@@ -1,5 +1,6 @@
 //! Whether stages were steady, in words: of one run, and of the runs of a side.
 
+use crate::lang::say;
 use crate::sample::{EngineQueue, StopReason};
 use crate::summary::{Run, Saturation, SkippedStage, StageSummary};
 use crate::unit::scale::{self, Unit};
@@ -15,7 +16,7 @@ pub(super) fn stage(stage: &StageSummary) -> Vec<Text> {
     {
         let share = |value: f64| scale::value(Unit::Proportion, value);
         out.push(
-            Text::of(load.state.label())
+            state(load.state)
                 .words(": ")
                 .figure(share(load.completed_by_due))
                 .words(" of the requests due were completed in time, the backlog grew by ")
@@ -30,7 +31,7 @@ pub(super) fn stage(stage: &StageSummary) -> Vec<Text> {
                 .words(" of ")
                 .figure(scale::count(settling.of))
                 .words(" requests are still warm-up by their ")
-                .words(words::metric(settling.metric))
+                .then(words::metric(settling.metric))
                 .words("; lengthen the warm-up"),
         );
     }
@@ -50,6 +51,15 @@ pub(super) fn stage(stage: &StageSummary) -> Vec<Text> {
         );
     }
     out
+}
+
+/// How a stage stood its load, as a word.
+pub(super) fn state(state: Saturation) -> Text {
+    Text::word(match state {
+        Saturation::Steady => say::STEADY,
+        Saturation::NearOverload => say::NEAR_OVERLOAD,
+        Saturation::Overloaded => say::OVERLOADED,
+    })
 }
 
 /// A step of a sweep that was not run.

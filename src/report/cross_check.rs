@@ -1,5 +1,6 @@
 //! What client and engine both counted of a stage, in words.
 
+use crate::lang::{Phrase, say};
 use crate::summary::{BothCounts, BothTimes, CountOf, CrossCheck, TimeOf};
 use crate::unit::scale::{self, Unit};
 
@@ -10,7 +11,7 @@ use super::span::Text;
 pub(super) fn agreed(check: &CrossCheck) -> Option<Text> {
     let counts = check.counts.iter().filter(|both| !both.disagree());
     let counts = counts.map(|both| {
-        Text::of(count(both.of))
+        Text::word(count(both.of))
             .words(" ")
             .figure(scale::count(both.client))
             .words(" by the client and ")
@@ -25,7 +26,7 @@ pub(super) fn agreed(check: &CrossCheck) -> Option<Text> {
             .words(" of ")
             .figure(client)
             .words(" mean ")
-            .words(time(both.of))
+            .then(Text::word(time(both.of)))
     });
     let said: Vec<Text> = counts.chain(times).collect();
     (!said.is_empty())
@@ -45,48 +46,46 @@ pub(super) fn doubts(check: &CrossCheck) -> Vec<Text> {
 }
 
 fn apart(both: BothCounts, inexact: Option<&str>) -> Text {
-    let text = Text::of(count(both.of))
-        .words(": ")
-        .figure(scale::count(both.client))
-        .words(" by the client and ")
-        .figure(scale::count(both.engine))
-        .words(" by the engine's own count; ");
+    let mut args = vec![
+        Text::word(count(both.of)),
+        Text::just(scale::count(both.client)),
+        Text::just(scale::count(both.engine)),
+    ];
     match inexact {
-        Some(why) => text.words("they need not be equal, for ").prose(why),
-        None => text.words("somebody else uses the engine, or one of them counts otherwise"),
+        Some(why) => {
+            args.push(Text::default().prose(why));
+            Text::say(say::COUNTS_INEXACT, args)
+        }
+        None => Text::say(say::COUNTS_APART, args),
     }
 }
 
 fn shared(both: BothCounts) -> Text {
-    Text::of("requests: ")
-        .figure(scale::count(both.client))
-        .words(" by the client and ")
-        .figure(scale::count(both.engine))
-        .words(" by the engine's own count; somebody else uses the engine, so neither tokens nor times can be held against its own")
+    let counts = [both.client, both.engine].map(|n| Text::just(scale::count(n)));
+    Text::say(say::COUNTS_SHARED, counts)
 }
 
 fn faster(both: BothTimes) -> Text {
     let [client, engine] = scale::row(Unit::Seconds, [both.client_s, both.engine_s]);
-    Text::of("mean ")
-        .words(time(both.of))
-        .words(" is ")
-        .figure(client)
-        .words(" by the client and ")
-        .figure(engine)
-        .words(" by the engine's clock, which can't be longer: one of them measures something else")
+    let args = [
+        Text::word(time(both.of)),
+        Text::just(client),
+        Text::just(engine),
+    ];
+    Text::say(say::FASTER_THAN_CLIENT, args)
 }
 
-const fn count(of: CountOf) -> &'static str {
+const fn count(of: CountOf) -> Phrase {
     match of {
-        CountOf::OutputTokens => "output tokens",
-        CountOf::InputTokens => "input tokens",
-        CountOf::Requests => "requests",
+        CountOf::OutputTokens => say::OUTPUT_TOKENS,
+        CountOf::InputTokens => say::INPUT_TOKENS,
+        CountOf::Requests => say::REQUESTS,
     }
 }
 
-const fn time(of: TimeOf) -> &'static str {
+const fn time(of: TimeOf) -> Phrase {
     match of {
-        TimeOf::Ttft => "TTFT",
-        TimeOf::E2e => "E2E",
+        TimeOf::Ttft => say::TTFT,
+        TimeOf::E2e => say::E2E,
     }
 }

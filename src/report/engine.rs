@@ -4,6 +4,8 @@
 //! and is quoted; a number prints; everything else is refused, for a container's own formatting
 //! would bypass the policy.
 
+use std::collections::BTreeMap;
+
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
@@ -11,6 +13,8 @@ use minijinja::{
 use serde::Serialize;
 
 use super::escape;
+use super::span::{Part, Text};
+use crate::lang::{LABELS, Lang};
 
 /// The templates that are built in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,26 +91,32 @@ impl Template {
 }
 
 /// Renders one embedded template.
-pub(super) fn render(template: Template, model: &impl Serialize) -> String {
-    try_render(template, model).expect("embedded templates fit their models")
+pub(super) fn render(template: Template, lang: Lang, model: &impl Serialize) -> String {
+    try_render(template, lang, model).expect("embedded templates fit their models")
 }
 
-fn try_render(template: Template, model: &impl Serialize) -> Result<String, Error> {
-    environment()?
+fn try_render(template: Template, lang: Lang, model: &impl Serialize) -> Result<String, Error> {
+    environment(lang)?
         .get_template(template.name())?
         .render(Serde(model))
 }
 
-fn environment() -> Result<Environment<'static>, Error> {
+fn environment(lang: Lang) -> Result<Environment<'static>, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     let mut syntax = environment.syntax().to_builder();
     environment.set_syntax(syntax.trim_blocks(true).lstrip_blocks(true).build()?);
     // Nothing in a template may declare a string harmless.
     environment.remove_filter("safe");
-    environment.add_filter("summary", summary);
+    environment.add_filter("summary", move |text: &Value| summary(text, lang));
+    let label = |label: &crate::lang::Label| {
+        let text = Value::from_safe_string(label.text(lang).to_owned());
+        (label.name, text)
+    };
+    let labels: BTreeMap<&str, Value> = LABELS.iter().map(label).collect();
+    environment.add_global("t", Value::from(labels));
     environment.set_auto_escape_callback(auto_escape);
-    environment.set_formatter(print);
+    environment.set_formatter(move |out, state, value| print(out, state, value, lang));
     for (name, text) in FILES {
         environment.add_template(name, text)?;
     }
@@ -114,12 +124,42 @@ fn environment() -> Result<Environment<'static>, Error> {
 }
 
 /// A text in the `<summary>` of a Markdown page, where Markdown is not read.
-fn summary(text: &Value) -> Result<Value, Error> {
-    let spans: Result<String, Error> = text
-        .try_iter()?
-        .map(|span| Place::Summary.span(&span))
-        .collect();
-    Ok(Value::from_safe_string(spans?))
+fn summary(text: &Value, lang: Lang) -> Result<Value, Error> {
+    let text = text_of(text).ok_or_else(no_list)?;
+    Ok(Value::from_safe_string(Place::Summary.text(&text, lang)))
+}
+
+/// A text as it serialised; `None` where a value is something else.
+fn text_of(value: &Value) -> Option<Text> {
+    if value.kind() != ValueKind::Seq {
+        return None;
+    }
+    let mut text = Text::default();
+    for span in value.try_iter().ok()? {
+        if span.kind() != ValueKind::Map || span.len() != Some(1) {
+            return None;
+        }
+        let kind = span.try_iter().ok()?.next()?;
+        let piece = span.get_item(&kind).ok()?;
+        if kind.as_str()? == "phrase" {
+            let args = piece.get_attr("args").ok()?;
+            let args = if args.is_undefined() {
+                Vec::new()
+            } else {
+                args.try_iter()
+                    .ok()?
+                    .map(|arg| text_of(&arg))
+                    .collect::<Option<_>>()?
+            };
+            let capital = piece
+                .get_attr("capital")
+                .is_ok_and(|capital| capital.is_true());
+            text.push_phrase(piece.get_attr("code").ok()?.as_str()?, args, capital);
+        } else if !text.push_piece(kind.as_str()?, piece.as_str()?) {
+            return None;
+        }
+    }
+    Some(text)
 }
 
 /// By the extension in front of `.j2`.
@@ -131,7 +171,12 @@ fn auto_escape(name: &str) -> AutoEscape {
     }
 }
 
-fn print(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+fn print(
+    out: &mut Output<'_>,
+    state: &mut State<'_, '_>,
+    value: &Value,
+    lang: Lang,
+) -> Result<(), Error> {
     let place = match state.auto_escape() {
         AutoEscape::Custom(name) if name == "md" => Place::Markdown,
         AutoEscape::Html => Place::Html,
@@ -147,10 +192,8 @@ fn print(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Resu
         ValueKind::String => write(out, &place.bare(value.as_str().unwrap_or_default())),
         ValueKind::Number => write(out, &value.to_string()),
         ValueKind::Seq => {
-            for span in value.try_iter()? {
-                write(out, &place.span(&span)?)?;
-            }
-            Ok(())
+            let text = text_of(value).ok_or_else(no_list)?;
+            write(out, &place.text(&text, lang))
         }
         ValueKind::Map if place == Place::Html => match drawing(value) {
             Some(svg) => write(out, &svg),
@@ -198,39 +241,33 @@ impl Place {
         }
     }
 
-    /// One piece of a `Text` as it serialises: a map of its kind to its string.
-    fn span(self, span: &Value) -> Result<String, Error> {
-        let part = |kind: &str| -> Option<String> {
-            let value = span.get_attr(kind).ok()?;
-            value.as_str().map(str::to_owned)
-        };
-        if span.kind() == ValueKind::Map && span.len() == Some(1) {
-            if let Some(text) = part("words") {
-                return Ok(match self {
-                    Self::Markdown | Self::Summary => text,
-                    Self::Html => escape::html(&text),
-                });
-            }
-            if let Some(text) = part("quoted") {
-                return Ok(match self {
-                    Self::Markdown => escape::markdown_code(&text),
-                    Self::Summary => escape::summary_code(&text),
-                    Self::Html => escape::html_code(&text),
-                });
-            }
-            if let Some(text) = part("prose") {
-                return Ok(match self {
-                    Self::Markdown => escape::markdown_prose(&text),
-                    Self::Summary => escape::summary_code(&text),
-                    Self::Html => escape::html_prose(&text),
-                });
+    fn text(self, text: &Text, lang: Lang) -> String {
+        text.parts(lang)
+            .iter()
+            .map(|part| self.part(part))
+            .collect()
+    }
+
+    fn part(self, part: &Part) -> String {
+        match (part, self) {
+            (Part::Words(text), Self::Markdown | Self::Summary) => text.clone(),
+            (Part::Words(text), Self::Html) => escape::html(text),
+            (Part::Quoted(text) | Part::Code(text), Self::Markdown) => escape::markdown_code(text),
+            (Part::Quoted(text) | Part::Code(text), Self::Html) => escape::html_code(text),
+            (Part::Prose(text), Self::Markdown) => escape::markdown_prose(text),
+            (Part::Prose(text), Self::Html) => escape::html_prose(text),
+            (Part::Quoted(text) | Part::Code(text) | Part::Prose(text), Self::Summary) => {
+                escape::summary_code(text)
             }
         }
-        Err(Error::new(
-            ErrorKind::InvalidOperation,
-            "a template may not print a list",
-        ))
     }
+}
+
+fn no_list() -> Error {
+    Error::new(
+        ErrorKind::InvalidOperation,
+        "a template may not print a list",
+    )
 }
 
 fn write(out: &mut Output<'_>, text: &str) -> Result<(), Error> {
@@ -239,13 +276,11 @@ fn write(out: &mut Output<'_>, text: &str) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::report::span::Text;
 
     fn render_str(source: &str, value: Value) -> Result<String, Error> {
-        let mut environment = environment()?;
+        let mut environment = environment(Lang::En)?;
         environment.add_template_owned("t.md.j2", source.to_owned())?;
         environment
             .get_template("t.md.j2")?
@@ -289,7 +324,7 @@ mod tests {
     #[test]
     fn a_page_takes_strings_as_texts_and_drawings_as_they_are() {
         let in_page = |value: Value| {
-            let mut environment = environment()?;
+            let mut environment = environment(Lang::En)?;
             environment.add_template("t.html.j2", "<p title=\"{{ value }}\">")?;
             let template = environment.get_template("t.html.j2")?;
             template.render(minijinja::context! { value })
@@ -318,7 +353,7 @@ mod tests {
     fn styles_and_scripts_are_included_without_their_last_line_end() {
         // Their digests in a page's policy are of what stands between the tags.
         for (name, text) in [("style.css", STYLE), ("sort.js", SCRIPT)] {
-            let environment = environment().unwrap();
+            let environment = environment(Lang::En).unwrap();
             let template = environment.get_template(name).unwrap();
             assert_eq!(
                 Some(template.render(()).unwrap().as_str()),

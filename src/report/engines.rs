@@ -1,5 +1,6 @@
 //! What engines say of a stage by their own metrics, in words and as a table of both sides.
 
+use crate::lang::{Phrase, say};
 use crate::sample::CacheTokens;
 use crate::summary::{EngineFigures, EngineTime, EngineView, Gauge, Run, Speculation};
 use crate::unit::scale::{self, Unit};
@@ -42,9 +43,10 @@ pub(super) fn caveats(view: &EngineView) -> Vec<Text> {
     let told = figures.caveats.iter();
     let told = told.map(|caveat| Text::default().prose(caveat));
     let check = figures.cross_check.as_ref();
-    let unchecked = figures.unchecked.iter().map(|why| {
-        Text::of("the client's counts could not be held against the engine's: ").prose(why)
-    });
+    let unchecked = figures
+        .unchecked
+        .iter()
+        .map(|why| Text::say(say::UNCHECKED, [Text::default().prose(why)]));
     told.chain(check.into_iter().flat_map(cross_check::doubts))
         .chain(unchecked)
         .collect()
@@ -79,24 +81,24 @@ fn levels(figures: &EngineFigures) -> Vec<Text> {
 }
 
 /// A time of the figures, under its name.
-type NamedTime = (&'static str, fn(&EngineFigures) -> Option<EngineTime>);
+type NamedTime = (Phrase, fn(&EngineFigures) -> Option<EngineTime>);
 
 /// Times in the order in which a request goes through them.
 const TIMES: [NamedTime; 7] = [
-    ("queue", |figures| figures.queue),
-    ("prefill", |figures| figures.prefill),
-    ("TTFT", |figures| figures.ttft),
-    ("decode", |figures| figures.decode),
-    ("TPOT", |figures| figures.tpot),
-    ("ITL", |figures| figures.itl),
-    ("E2E", |figures| figures.e2e),
+    (say::QUEUE, |figures| figures.queue),
+    (say::PREFILL, |figures| figures.prefill),
+    (say::TTFT, |figures| figures.ttft),
+    (say::DECODE, |figures| figures.decode),
+    (say::TPOT, |figures| figures.tpot),
+    (say::ITL, |figures| figures.itl),
+    (say::E2E, |figures| figures.e2e),
 ];
 
 fn times(figures: &EngineFigures) -> Vec<Text> {
     let known = TIMES.iter().filter_map(|(name, of)| {
         let time = of(figures)?;
         Some(
-            Text::of(name)
+            Text::word(*name)
                 .words(" ")
                 .figure(scale::value(Unit::Seconds, time.mean_s)),
         )
@@ -106,20 +108,20 @@ fn times(figures: &EngineFigures) -> Vec<Text> {
 
 /// A figure of an engine, its name, and how two of them are printed.
 type Row = (
-    &'static str,
+    Phrase,
     fn(&EngineFigures) -> Option<f64>,
     fn([f64; 2]) -> [String; 2],
 );
 
 const LEVELS: [Row; 8] = [
-    ("running", |f| Some(f.running?.mean), means),
-    ("waiting", |f| Some(f.waiting?.mean), means),
-    ("waiting at most", |f| Some(f.waiting?.max), means),
-    ("KV cache", |f| Some(f.kv_usage?.mean), shares),
-    ("KV cache at most", |f| Some(f.kv_usage?.max), shares),
-    ("preemptions", |f| Some(f.preemptions? as f64), means),
-    ("prefix hits", |f| f.prefix_cache?.ratio(), shares),
-    ("drafted tokens taken", |f| f.speculation?.ratio(), shares),
+    (say::RUNNING, |f| Some(f.running?.mean), means),
+    (say::WAITING, |f| Some(f.waiting?.mean), means),
+    (say::WAITING_MAX, |f| Some(f.waiting?.max), means),
+    (say::KV_CACHE, |f| Some(f.kv_usage?.mean), shares),
+    (say::KV_CACHE_MAX, |f| Some(f.kv_usage?.max), shares),
+    (say::PREEMPTIONS, |f| Some(f.preemptions? as f64), means),
+    (say::PREFIX_HITS, |f| f.prefix_cache?.ratio(), shares),
+    (say::DRAFTS_TAKEN, |f| f.speculation?.ratio(), shares),
 ];
 
 fn means(values: [f64; 2]) -> [String; 2] {
@@ -143,9 +145,9 @@ pub(super) fn rows(baseline: &[Run], candidate: &[Run]) -> Vec<EngineRow> {
         let both = |of: &dyn Fn(&EngineFigures) -> Option<f64>| {
             Some([mean_of(baseline, of)?, mean_of(candidate, of)?])
         };
-        let row = |figure: &'static str, [baseline, candidate]: [String; 2]| EngineRow {
+        let row = |figure: Phrase, [baseline, candidate]: [String; 2]| EngineRow {
             stage: Text::value(name),
-            figure: Text::of(figure),
+            figure: Text::word(figure),
             baseline: Text::just(baseline),
             candidate: Text::just(candidate),
         };

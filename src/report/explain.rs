@@ -1,31 +1,35 @@
 //! Why a cell has its state, for a terminal.
 
+use crate::lang::{Lang, say};
 use crate::unit::scale;
 use crate::verdict::{Decided, Explanation, NoiseOfRun, Repeat};
 
 use super::cells::{Group, group};
+use super::lines::{Line, Page, table};
 use super::model::Tone;
 use super::span::Text;
-use super::text::{Line, Page, table};
 use super::words;
 
 /// Values of one stored session and no more are shown in a line.
 const VALUES: usize = 12;
 
 /// The explanation of one finding: what became of it, its values, its noise, its looks.
-pub fn explanation(explained: &Explanation) -> Vec<Line> {
+pub fn explanation(explained: &Explanation, lang: Lang) -> Vec<Line> {
     let finding = &explained.finding;
-    let mut page = Page::default();
+    let mut page = Page::new(lang);
     let tone = match group(finding.state) {
         Group::Broken => Tone::Bad,
         Group::Unmeasured | Group::Undecided => Tone::Unsure,
         Group::Within => Tone::Good,
     };
-    let title = Text::value(&finding.cell.to_string())
-        .words(": ")
-        .words(finding.state.label())
-        .words(if finding.gated { "" } else { ", not gated" });
-    page.line(tone, title.plain());
+    let title = if finding.gated {
+        say::CELL_STATE
+    } else {
+        say::CELL_STATE_UNGATED
+    };
+    let cell = Text::value(&finding.cell.to_string());
+    let title = Text::say(title, [cell, words::state(finding.state)]);
+    page.line(tone, title.plain_in(lang));
     page.item(Tone::Neutral, &words::sentence(finding));
     if let Some(why) = words::why(finding) {
         page.item(Tone::Neutral, &why);
@@ -44,7 +48,7 @@ fn values(explained: &Explanation, page: &mut Page) {
     for (i, session) in explained.sessions.iter().enumerate() {
         if i == 0 {
             page.gap();
-            page.line(Tone::Faint, "  stored sessions, oldest first".to_owned());
+            page.item(Tone::Faint, &Text::word(say::STORED_SESSIONS));
         }
         let shown: Vec<String> = session
             .iter()
@@ -60,10 +64,10 @@ fn values(explained: &Explanation, page: &mut Page) {
         return;
     }
     page.gap();
-    let mut rows = table(
-        ["repeat", "baseline", "candidate", "change", ""],
-        &[0, 1, 2, 3],
-    );
+    let header = [say::REPEAT, say::BASELINE, say::CANDIDATE, say::CHANGE];
+    let header = header.map(|word| word.text(page.lang()));
+    let [repeat, baseline, candidate, change] = header;
+    let mut rows = table([repeat, baseline, candidate, change, ""], &[0, 1, 2, 3]);
     for repeat in &explained.repeats {
         let Repeat {
             number,
@@ -77,7 +81,7 @@ fn values(explained: &Explanation, page: &mut Page) {
             value(*baseline),
             value(*candidate),
             change.map_or_else(String::new, |change| size(explained, change)),
-            said(repeat),
+            said(repeat).plain_in(page.lang()),
         ]);
     }
     let tones: Vec<Tone> = explained
@@ -94,11 +98,11 @@ fn values(explained: &Explanation, page: &mut Page) {
     page.table(&rows, |i| tones.get(i).copied().unwrap_or(Tone::Neutral));
 }
 
-fn said(repeat: &Repeat) -> String {
+fn said(repeat: &Repeat) -> Text {
     match (&repeat.note, repeat.used) {
-        (Some(note), _) => Text::default().prose(note).plain(),
-        (None, true) => String::new(),
-        (None, false) => "left out: another gated cell has no valid value here".to_owned(),
+        (Some(note), _) => Text::default().prose(note),
+        (None, true) => Text::default(),
+        (None, false) => Text::word(say::LEFT_OUT_HERE),
     }
 }
 
@@ -121,38 +125,29 @@ fn grounds(explained: &Explanation, page: &mut Page) {
         page.item(Tone::Neutral, &scatter(explained, noise));
     }
     if let Some(tolerance) = explained.tolerance {
-        let text = Text::of("tolerance: ").figure(plain(explained, tolerance));
-        page.item(Tone::Neutral, &text);
+        let tolerance = Text::just(plain(explained, tolerance));
+        page.item(Tone::Neutral, &Text::say(say::TOLERANCE, [tolerance]));
     }
     if let Some(tail) = explained.tail {
-        let text = Text::of("percentile: a run has ")
-            .figure(scale::count(tail.n))
-            .words(" values, of which ")
-            .figure(
-                format!("{:.1}", tail.beyond)
-                    .trim_end_matches(".0")
-                    .to_owned(),
-            )
-            .words(" are expected beyond it; 10 are needed to gate");
-        page.item(Tone::Neutral, &text);
+        let beyond = format!("{:.1}", tail.beyond);
+        let counts = [
+            scale::count(tail.n),
+            beyond.trim_end_matches(".0").to_owned(),
+        ];
+        page.item(Tone::Neutral, &Text::say(say::TAIL, counts.map(Text::just)));
     }
 }
 
 fn scatter(explained: &Explanation, noise: NoiseOfRun) -> Text {
-    let text = Text::of("noise: one run scatters by ")
-        .figure(plain(explained, noise.sigma))
-        .words(" (standard deviation), which is worth ")
-        .figure(format!("{:.0}", noise.df))
-        .words(" degrees of freedom; ");
-    match noise.sessions {
-        0 => text.words("assumed, for no archived session holds the cell"),
-        _ => text
-            .words("learnt from ")
-            .figure(scale::count(noise.runs.into()))
-            .words(" runs of ")
-            .figure(scale::count(noise.sessions.into()))
-            .words(" sessions"),
-    }
+    let mut args = vec![plain(explained, noise.sigma), format!("{:.0}", noise.df)];
+    let phrase = if noise.sessions == 0 {
+        say::SCATTER_ASSUMED
+    } else {
+        args.push(scale::count(noise.runs.into()));
+        args.push(scale::count(noise.sessions.into()));
+        say::SCATTER_LEARNT
+    };
+    Text::say(phrase, args.into_iter().map(Text::just))
 }
 
 fn looks(explained: &Explanation, page: &mut Page) {
@@ -160,34 +155,38 @@ fn looks(explained: &Explanation, page: &mut Page) {
         return;
     }
     page.gap();
-    let text = Text::of("looks: regressed where p over all ")
-        .figure(scale::count(explained.family.into()))
-        .words(" cells and looks is at most 0.05 and the estimate is over the tolerance; ok where p of over it is at most its share");
-    page.item(Tone::Faint, &text);
+    let family = Text::just(scale::count(explained.family.into()));
+    page.item(Tone::Faint, &Text::say(say::LOOKS, [family]));
     let header = [
-        "repeats",
-        "estimate",
-        "p not worse",
-        "over all",
-        "p of over it",
-        "share",
-        "decided",
+        say::REPEATS,
+        say::ESTIMATE,
+        say::P_NOT_WORSE,
+        say::P_OVER_ALL,
+        say::P_OVER,
+        say::P_SHARE,
+        say::DECIDED,
     ];
-    let mut rows = table(header, &[0, 1, 2, 3, 4, 5]);
+    let lang = page.lang();
+    let mut rows = table(header.map(|word| word.text(lang)), &[0, 1, 2, 3, 4, 5]);
     for look in &explained.looks {
+        let estimate = Text::just(size(explained, look.estimate));
+        let outcome = decided(look.decided);
         rows.add_row([
             look.repeats.to_string(),
-            size(explained, look.estimate) + if look.over { " over" } else { "" },
+            if look.over {
+                Text::say(say::OVER, [estimate]).plain_in(lang)
+            } else {
+                estimate.plain_in(lang)
+            },
             probability(look.p_regression),
             probability(look.p_adjusted),
             probability(look.p_pass),
             probability(look.pass_at),
-            decided(look.decided).to_owned()
-                + if look.noisy {
-                    " (noisier than the archive)"
-                } else {
-                    ""
-                },
+            if look.noisy {
+                Text::say(say::NOISIER, [outcome]).plain_in(lang)
+            } else {
+                outcome.plain_in(lang)
+            },
         ]);
     }
     page.table(&rows, |_| Tone::Neutral);
@@ -198,28 +197,27 @@ fn ahead(explained: &Explanation, page: &mut Page) {
         return;
     }
     page.gap();
-    page.line(
-        Tone::Faint,
-        "  if further repeats went on like these".to_owned(),
-    );
-    let mut rows = table(["repeats", "resolve", "would be"], &[0, 1]);
+    page.item(Tone::Faint, &Text::word(say::AHEAD));
+    let lang = page.lang();
+    let header = [say::REPEATS, say::RESOLVE, say::WOULD_BE].map(|word| word.text(lang));
+    let mut rows = table(header, &[0, 1]);
     for look in &explained.ahead {
         rows.add_row([
             look.repeats.to_string(),
             look.resolvable
                 .map_or_else(|| "–".to_owned(), |smallest| plain(explained, smallest)),
-            decided(look.would).to_owned(),
+            decided(look.would).plain_in(lang),
         ]);
     }
     page.table(&rows, |_| Tone::Neutral);
 }
 
-const fn decided(decided: Decided) -> &'static str {
-    match decided {
-        Decided::Open => "open",
-        Decided::Regressed => "regressed",
-        Decided::Passed => "ok",
-    }
+fn decided(decided: Decided) -> Text {
+    Text::word(match decided {
+        Decided::Open => say::UNDECIDED_YET,
+        Decided::Regressed => say::REGRESSED,
+        Decided::Passed => say::OK,
+    })
 }
 
 /// A probability with two significant digits: `0.034`, `3.7e-7`.

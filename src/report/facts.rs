@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lang::say;
 use crate::metric::{Metric, Quantile};
 use crate::provenance::Pins;
 use crate::stats::mean;
@@ -169,40 +170,32 @@ fn caveats(sides: &Sides<'_>) -> Vec<Text> {
     let mut out = Vec::new();
     for (side, runs) in both(sides) {
         for (stage, state, over, of) in conditions::saturated(runs) {
-            out.push(
-                Text::value(stage)
-                    .words(" of ")
-                    .words(setup::side(side))
-                    .words(" is ")
-                    .words(state.label())
-                    .words(" in ")
-                    .figure(scale::count(over as u64))
-                    .words(" of ")
-                    .figure(scale::count(of as u64))
-                    .words(" runs: latencies there depend on the length of the stage"),
-            );
+            let args = [
+                Text::value(stage),
+                setup::side(side),
+                conditions::state(state),
+                Text::just(scale::count(over as u64)),
+                Text::just(scale::count(of as u64)),
+            ];
+            out.push(Text::say(say::SATURATED, args));
         }
         for (number, run) in runs.iter().enumerate() {
             if let RunEnd::TargetLost { error } = &run.end {
-                out.push(
-                    Text::of(setup::side(side))
-                        .words(" run ")
-                        .figure((number + 1).to_string())
-                        .words(" lost its target: ")
-                        .quoted(error),
-                );
+                let why = Text::default().prose(error);
+                out.push(Text::say(
+                    say::LOST_TARGET,
+                    [setup::side(side), number_of(number), why],
+                ));
             }
             for stage in &run.stages {
                 for reason in &stage.invalid {
-                    out.push(
-                        Text::value(&stage.name)
-                            .words(" of ")
-                            .words(setup::side(side))
-                            .words(" run ")
-                            .figure((number + 1).to_string())
-                            .words(" is invalid: ")
-                            .then(words::invalid(reason)),
-                    );
+                    let args = [
+                        Text::value(&stage.name),
+                        setup::side(side),
+                        number_of(number),
+                        words::invalid(reason),
+                    ];
+                    out.push(Text::say(say::INVALID_STAGE, args));
                 }
             }
         }
@@ -241,20 +234,26 @@ fn of_engines(side: Side, runs: &[Run]) -> Vec<Text> {
         }
     }
     let text = |told: Told<'_>| {
-        let text = Text::value(told.stage)
-            .words(" of ")
-            .words(setup::side(side))
-            .words(" run ")
-            .figure(told.first.to_string());
-        match told.others {
-            0 => text.words(": "),
-            1 => text.words(", and alike of another one: "),
-            others => text
-                .words(", and alike of ")
-                .figure(scale::count(others))
-                .words(" others: "),
+        let phrase = match told.others {
+            0 => say::ENGINE_CAVEAT,
+            1 => say::ENGINE_CAVEAT_TWO,
+            _ => say::ENGINE_CAVEAT_MORE,
+        };
+        let mut args = vec![
+            Text::value(told.stage),
+            setup::side(side),
+            Text::just(told.first.to_string()),
+            told.text,
+        ];
+        if told.others > 1 {
+            args.push(Text::just(scale::count(told.others)));
         }
-        .then(told.text)
+        Text::say(phrase, args)
     };
     all.into_iter().map(text).collect()
+}
+
+/// The number of a run, from 1.
+fn number_of(index: usize) -> Text {
+    Text::just((index + 1).to_string())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::lang::{Phrase, say};
 use crate::sample::Throttle;
 use crate::summary::{Gauge, GpuFigures, GpuView, Run};
 use crate::unit::scale::{self, Unit};
@@ -36,7 +37,7 @@ fn line(gpu: &GpuFigures) -> Text {
     ];
     let held = gpu.throttled.iter().map(|(reason, looks)| {
         Text::of("held back by ")
-            .words(throttle(*reason))
+            .then(throttle(*reason))
             .words(" in ")
             .figure(share(*looks))
             .words(" of the looks")
@@ -62,19 +63,23 @@ pub(super) fn rows(stage: &str, baseline: &[Run], candidate: &[Run]) -> Vec<Engi
             mean(gpus.filter(|gpu| gpu.index == index).filter_map(value))
         };
         let mut row =
-            |name, value: &dyn Fn(&GpuFigures) -> Option<f64>, text: fn(f64) -> String| {
+            |name: Phrase, value: &dyn Fn(&GpuFigures) -> Option<f64>, text: fn(f64) -> String| {
                 let sides = of(baseline, value).zip(of(candidate, value));
                 out.extend(sides.map(|(baseline, candidate)| EngineRow {
                     stage: Text::value(stage),
-                    figure: Text::of("GPU ").figure(index.to_string()).words(name),
+                    figure: Text::say(name, [Text::just(index.to_string())]),
                     baseline: Text::just(text(baseline)),
                     candidate: Text::just(text(candidate)),
                 }));
             };
-        row(" power", &|gpu| Some(gpu.power_w?.mean), watts);
-        row(" SM clock", &|gpu| Some(gpu.sm_clock_mhz?.mean), megahertz);
+        row(say::GPU_POWER, &|gpu| Some(gpu.power_w?.mean), watts);
         row(
-            " temperature at most",
+            say::GPU_CLOCK,
+            &|gpu| Some(gpu.sm_clock_mhz?.mean),
+            megahertz,
+        );
+        row(
+            say::GPU_TEMPERATURE,
             &|gpu| Some(gpu.temperature_c?.max),
             celsius,
         );
@@ -87,16 +92,14 @@ pub(super) fn rows(stage: &str, baseline: &[Run], candidate: &[Run]) -> Vec<Engi
             // A GPU that was looked at and had no such reason was held back in none of the looks.
             let looks = |gpu: &GpuFigures| Some(gpu.throttled.get(&reason).copied().unwrap_or(0.0));
             let held = of(baseline, &looks).zip(of(candidate, &looks));
-            out.extend(held.map(|(baseline, candidate)| {
-                EngineRow {
-                    stage: Text::value(stage),
-                    figure: Text::of("GPU ")
-                        .figure(index.to_string())
-                        .words(" held back by ")
-                        .words(throttle(reason)),
-                    baseline: Text::just(share(baseline)),
-                    candidate: Text::just(share(candidate)),
-                }
+            out.extend(held.map(|(baseline, candidate)| EngineRow {
+                stage: Text::value(stage),
+                figure: Text::say(
+                    say::GPU_HELD_BACK,
+                    [Text::just(index.to_string()), throttle(reason)],
+                ),
+                baseline: Text::just(share(baseline)),
+                candidate: Text::just(share(candidate)),
             }));
         }
     }
@@ -111,16 +114,16 @@ fn seen<'a>(run: &'a Run, stage: &str) -> &'a [GpuFigures] {
     }
 }
 
-const fn throttle(reason: Throttle) -> &'static str {
-    match reason {
-        Throttle::PowerCap => "the power limit",
-        Throttle::SoftwareThermal => "temperature (software)",
-        Throttle::HardwareThermal => "temperature (hardware)",
-        Throttle::PowerBrake => "the power brake",
-        Throttle::HardwareSlowdown => "the hardware",
-        Throttle::SyncBoost => "another GPU of its group",
-        Throttle::ClocksSetting => "a clock setting",
-    }
+fn throttle(reason: Throttle) -> Text {
+    Text::word(match reason {
+        Throttle::PowerCap => say::BY_POWER_CAP,
+        Throttle::SoftwareThermal => say::BY_SOFTWARE_THERMAL,
+        Throttle::HardwareThermal => say::BY_HARDWARE_THERMAL,
+        Throttle::PowerBrake => say::BY_POWER_BRAKE,
+        Throttle::HardwareSlowdown => say::BY_HARDWARE,
+        Throttle::SyncBoost => say::BY_SYNC_BOOST,
+        Throttle::ClocksSetting => say::BY_CLOCKS_SETTING,
+    })
 }
 
 fn watts(value: f64) -> String {

@@ -1,6 +1,7 @@
 //! The first lines: the verdict as a word with its counts, and the worst finding as a sentence.
 
 use crate::exit::Exit;
+use crate::lang::{Phrase, Said, say};
 use crate::unit::scale;
 use crate::verdict::{Design, Headline, Judgement, NoRelease, Reason, UniformShift, Verdict};
 
@@ -11,43 +12,36 @@ use super::{past, words};
 /// The first line: verdict, name, counts.
 pub(super) fn headline(judgement: &Judgement, title: &str) -> Text {
     let counts = judgement.headline;
-    let text = Text::of(verdict(judgement.verdict))
-        .words(" in ")
-        .quoted(title)
-        .words(": ");
+    let told = |what: Text| {
+        let verdict = Text::word(verdict(judgement.verdict));
+        Text::say(say::IN_SPEC, [verdict, Text::value(title), what])
+    };
     if judgement.design == Design::SameRun {
-        return text.words("both sides are the same run, so nothing was judged");
+        return told(Text::word(say::SAME_SIDES));
     }
     let comparable = !judgement.pins.iter().any(|pin| pin.blocks);
     if !comparable && counts.regressed == 0 {
-        return text
-            .words("the sides are not comparable, so none of the ")
-            .figure(scale::count(counts.gated.into()))
-            .words(" gated cells was judged");
+        let gated = Text::just(scale::count(counts.gated.into()));
+        return told(Text::say(say::SIDES_INCOMPARABLE, [gated]));
     }
     if no_baseline(judgement) && counts.unmeasured > 0 {
-        return text.words("there is no baseline, so ").then(count_phrase(
-            counts,
-            [" was not judged", " were not judged"],
-        ));
+        let counted = count_phrase(counts, say::NOT_JUDGED);
+        return told(Text::say(say::NO_BASELINE_SO, [counted]));
     }
-    let text = text.then(count_phrase(
-        counts,
-        [" was not measured", " were not measured"],
-    ));
+    let text = told(count_phrase(counts, say::UNMEASURED));
     match NoRelease::of(judgement) {
-        Some(_) => text.words("; none could be held against a release, as the gate asks"),
+        Some(_) => Text::say(say::NO_RELEASE, [text]),
         None => text,
     }
 }
 
 /// A verdict as a word.
-pub(super) const fn verdict(verdict: Verdict) -> &'static str {
+pub(super) const fn verdict(verdict: Verdict) -> Phrase {
     match verdict {
-        Verdict::Pass => "Pass",
-        Verdict::Regression => "Regression",
-        Verdict::Undecided => "Undecided",
-        Verdict::Invalid => "Invalid",
+        Verdict::Pass => say::PASS,
+        Verdict::Regression => say::REGRESSION,
+        Verdict::Undecided => say::UNDECIDED,
+        Verdict::Invalid => say::INVALID_MEASUREMENT,
     }
 }
 
@@ -57,7 +51,7 @@ pub(super) fn no_baseline(judgement: &Judgement) -> bool {
 }
 
 /// `2 of 7 gated cells are beyond their limits, 1 is undecided, 4 are within`.
-pub(super) fn count_phrase(counts: Headline, unmeasured_words: [&'static str; 2]) -> Text {
+pub(super) fn count_phrase(counts: Headline, unmeasured_said: Phrase) -> Text {
     let Headline {
         gated,
         regressed,
@@ -67,71 +61,47 @@ pub(super) fn count_phrase(counts: Headline, unmeasured_words: [&'static str; 2]
         undecided,
         unmeasured,
     } = counts;
-    let better = |text: Text| match improved {
-        0 => text,
-        n => text
-            .words(" (")
-            .figure(scale::count(n.into()))
-            .words(" better)"),
-    };
     if gated == 0 {
-        return Text::of("no gated cell could be counted");
+        return Text::word(say::NOTHING_COUNTED);
     }
-    let parts: [(u32, &str, &str); 5] = [
-        (
-            regressed,
-            " is beyond its limit",
-            " are beyond their limits",
-        ),
-        (unmeasured, unmeasured_words[0], unmeasured_words[1]),
-        (undecided, " is undecided", " are undecided"),
-        (
-            accepted,
-            " is worse and accepted for now",
-            " are worse and accepted for now",
-        ),
-        (passed, " is within its limit", " are within their limits"),
+    let count = |n: u32| Text::just(scale::count(n.into()));
+    let parts = [
+        (regressed, say::BEYOND),
+        (unmeasured, unmeasured_said),
+        (undecided, say::OPEN),
+        (accepted, say::EXCUSED),
+        (passed, say::WITHIN),
     ];
     let mut out = Vec::new();
-    for (n, one, many) in parts {
-        if n == 0 {
-            continue;
-        }
-        let mut part = Text::just(scale::count(n.into()));
-        if n == gated && n > 1 {
-            part = Text::of("all ").then(part).words(" gated cells");
+    for (n, what) in parts.into_iter().filter(|(n, _)| *n > 0) {
+        let cells = if n == gated && n > 1 {
+            Text::say(say::ALL_GATED, [count(n)])
         } else if out.is_empty() {
-            part = part
-                .words(" of ")
-                .figure(scale::count(gated.into()))
-                .words(if gated == 1 {
-                    " gated cell"
-                } else {
-                    " gated cells"
-                });
-        }
-        out.push(part.words(if n == 1 { one } else { many }));
+            Text::say(say::OF_GATED, [count(n), count(gated)])
+        } else {
+            Text::say(say::SOME, [count(n)])
+        };
+        out.push(Text::say(what, [cells, count(n)]));
     }
-    better(Text::join(out, ", "))
+    let text = Text::commas(out);
+    match improved {
+        0 => text,
+        n => Text::say(say::BETTER, [text, count(n)]),
+    }
 }
 
 /// All cells moved alike, which points at the machine.
 fn uniform(shift: UniformShift, design: &Design) -> Text {
-    let text = Text::of("All ")
-        .figure(scale::count(shift.cells.into()))
-        .words(" latencies and rates moved alike, by ")
-        .figure(scale::change(shift.low))
-        .words(" to ")
-        .figure(scale::change(shift.high))
-        .words(" of their time: a machine, clock or power limit does that, one code path seldom");
+    let mut args = vec![
+        Text::just(scale::count(shift.cells.into())),
+        Text::just(scale::change(shift.low)),
+        Text::just(scale::change(shift.high)),
+    ];
     match design {
-        Design::Interleaved { .. } => {
-            text.words(" (both sides took turns, so look for what differs between them: another GPU, clock or host)")
-        }
+        Design::Interleaved { .. } => Text::say(say::UNIFORM_PAIRS, args),
         Design::Stored { .. } | Design::SameRun | Design::Unpaired { .. } => {
-            text.words(" (the baseline was measured at another time: let both sides take turns with ")
-                .quoted("infergate ab")
-                .words(")")
+            args.push(Text::value("infergate ab"));
+            Text::say(say::UNIFORM_STORED, args)
         }
     }
 }
@@ -140,35 +110,22 @@ fn uniform(shift: UniformShift, design: &Design) -> Text {
 fn accepts(judgement: &Judgement) -> Vec<Text> {
     let gated = judgement.findings.iter().filter(|finding| finding.gated);
     let said = gated.filter_map(|finding| {
-        let (word, until, file) = match finding.reason.as_ref()? {
-            Reason::Accepted { until, file, .. } => (" is accepted until ", until, file),
-            Reason::AcceptExpired { until, file } => (" was accepted until ", until, file),
+        let (what, until, file) = match finding.reason.as_ref()? {
+            Reason::Accepted { until, file, .. } => (say::ACCEPTED_UNTIL, until, file),
+            Reason::AcceptExpired { until, file } => (say::ACCEPTED_ONCE, until, file),
             _ => return None,
         };
-        let text = Text::value(&finding.cell.to_string())
-            .words(word)
-            .figure(until.clone())
-            .words(", see ")
-            .quoted(file);
-        Some(match finding.reason {
-            Some(Reason::AcceptExpired { .. }) => {
-                text.words(": that has expired and excuses nothing")
-            }
-            _ => text,
-        })
+        let cell = Text::value(&finding.cell.to_string());
+        let args = [cell, Text::just(until.clone()), Text::value(file)];
+        Some(Text::say(what, args))
     });
     said.collect()
 }
 
 /// What a policy made of the verdict.
-pub(super) fn policy(exit: Exit, policy: Option<&str>) -> Option<Text> {
-    let policy = policy?;
-    Some(
-        Text::of("Exit ")
-            .figure(exit.code().to_string())
-            .words(" by the spec's policy: ")
-            .prose(policy),
-    )
+pub(super) fn policy(exit: Exit, policy: Option<&Said>) -> Option<Text> {
+    let code = Text::just(exit.code().to_string());
+    Some(Text::say(say::EXIT_BY_POLICY, [code, Text::said(policy?)]))
 }
 
 /// The sentences below the headline: the worst finding, what a policy made of it, what was not
@@ -197,7 +154,7 @@ pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
     if let Some(shift) = judgement.shift {
         lead.push(uniform(shift, &judgement.design));
     }
-    lead.extend(policy(judgement.exit, judgement.policy.as_deref()));
+    lead.extend(policy(judgement.exit, judgement.policy.as_ref()));
     lead.extend(accepts(judgement));
     let demoted: Vec<Text> = judgement
         .findings
@@ -213,7 +170,7 @@ pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
         .map(|f| Text::value(&f.cell.to_string()))
         .collect();
     if !demoted.is_empty() {
-        lead.push(Text::of("Not counted, for want of samples or history: ").then(listed(demoted)));
+        lead.push(Text::say(say::NOT_COUNTED, [listed(demoted)]));
     }
     lead
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnosis::Diagnosis;
 use crate::exit::Exit;
 use crate::ident::Digest;
+use crate::lang::Said;
 use crate::stats::moderated::Evidence as Proof;
 use crate::summary::{Run, Spent};
 use crate::verdict::{
@@ -33,7 +34,7 @@ pub struct ReportFile {
     pub exit_code: u8,
     /// What a policy changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub policy: Option<String>,
+    pub policy: Option<Said>,
     /// The spec.
     pub spec: ReportSpec,
     /// Counts of gated cells.
@@ -67,7 +68,7 @@ pub struct ReportFile {
     /// All findings, worst first.
     pub findings: Vec<Finding>,
     /// Reasons to trust the whole less.
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Said>,
     /// What the runs took of the machine, and what that costs; `None` without a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent: Option<Spent>,

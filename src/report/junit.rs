@@ -173,7 +173,9 @@ fn properties(report: &ReportFile, judgement: &Judgement) -> Vec<(&'static str, 
     let mut out = vec![
         (
             "verdict",
-            headline::verdict(judgement.verdict).to_lowercase(),
+            headline::verdict(judgement.verdict)
+                .text(crate::lang::Lang::En)
+                .to_lowercase(),
         ),
         ("exit_code", judgement.exit.code().to_string()),
         ("design", words::design(&judgement.design).plain()),
@@ -192,7 +194,12 @@ fn properties(report: &ReportFile, judgement: &Judgement) -> Vec<(&'static str, 
             .digest
             .map(|digest| ("spec_digest", digest.to_string())),
     );
-    out.extend(judgement.policy.clone().map(|policy| ("policy", policy)));
+    out.extend(
+        judgement
+            .policy
+            .as_ref()
+            .map(|policy| ("policy", policy.to_string())),
+    );
     out
 }
 

@@ -3,11 +3,12 @@
 use serde::Serialize;
 
 use super::engine::{self, Template};
+use super::lines::{Line, Page, table};
 use super::model::Tone;
 use super::parts::{across, part, signed, unsure};
 use super::span::Text;
-use super::text::{Line, Page, table};
 use super::words;
+use crate::lang::Lang;
 use crate::layers::{Figure, Gap, LayerRuns, Layers, StageLayers};
 use crate::metric::{CellMetric, Statistic};
 use crate::unit::scale::{self, Unit};
@@ -84,7 +85,7 @@ pub fn build(layers: &Layers) -> LayersModel {
 
 /// For a job summary.
 pub fn markdown(model: &LayersModel) -> String {
-    engine::render(Template::Layers, model)
+    engine::render(Template::Layers, Lang::En, model)
 }
 
 /// For a terminal.
@@ -199,7 +200,7 @@ fn row(figure: &Figure) -> GapRow {
 }
 
 fn name(metric: CellMetric) -> Text {
-    let text = Text::of(words::metric(metric.metric()));
+    let text = words::metric(metric.metric());
     match metric.statistic() {
         Statistic::Quantile(q) => text.words(" ").figure(q.to_string()),
         Statistic::Mean => text.words(" mean"),

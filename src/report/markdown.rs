@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::lang::Lang;
+
 use super::engine::{self, Template};
 use super::model::{ReportModel, RunModel};
 use super::suite::SuiteModel;
@@ -13,16 +15,16 @@ struct Page<'a, T> {
 }
 
 /// A comparison, for a pull request or a job summary.
-pub fn report(model: &ReportModel) -> String {
-    engine::render(Template::Report, &Page { report: model })
+pub fn report(model: &ReportModel, lang: Lang) -> String {
+    engine::render(Template::Report, lang, &Page { report: model })
 }
 
 /// Several comparisons as one.
-pub fn suite(model: &SuiteModel) -> String {
-    engine::render(Template::Suite, &Page { report: model })
+pub fn suite(model: &SuiteModel, lang: Lang) -> String {
+    engine::render(Template::Suite, lang, &Page { report: model })
 }
 
 /// One run.
 pub fn run(model: &RunModel) -> String {
-    engine::render(Template::Run, model)
+    engine::render(Template::Run, Lang::En, model)
 }

@@ -3,29 +3,33 @@
 use std::collections::BTreeSet;
 
 use crate::compare::Alike;
+use crate::lang::say;
 use crate::stats::moderated::Evidence as Proof;
-use crate::summary::{Side, Spent};
+use crate::summary::Spent;
 use crate::unit::scale;
-use crate::verdict::{BaseStamp, CellState, Finding, Judgement};
+use crate::verdict::{CellState, Finding, Judgement};
 
 use super::build::Sides;
 use super::span::Text;
-use super::{network, source, spent, words};
+use super::{base, network, source, spent, words};
 
 /// Of the judgement, one line each.
 pub(super) fn of_judgement(judgement: &Judgement) -> Vec<Text> {
     let mut out = vec![
-        Text::of("Runs: ").then(words::design(&judgement.design)),
+        Text::say(say::RUNS_ARE, [words::design(&judgement.design)]),
         tested(judgement),
-        proof(judgement),
-        Text::of(
-            "Change is candidate divided by baseline, minus one; for shares it is the difference in percentage points. Brackets hold its unadjusted 95 % interval; states follow from tests that are adjusted for the looks and for the number of gated cells",
-        ),
-        Text::of(
-            "Percentiles interpolate between order statistics (type 7); in gated ones every failed request counts as infinitely slow. n is the number of values over all runs of the side",
-        ),
+        Text::word(match judgement.proof {
+            Proof::BeyondZero => say::PROOF_ZERO,
+            Proof::BeyondTolerance => say::PROOF_TOLERANCE,
+        }),
+        Text::word(say::CHANGE_IS),
+        Text::word(say::PERCENTILES_ARE),
     ];
-    out.extend(judgement.noise_ratio.map(noise));
+    let noise = judgement.noise_ratio.map(|ratio| {
+        let times = Text::just(format!("{ratio:.2}"));
+        Text::say(say::NOISE, [times])
+    });
+    out.extend(noise);
     let mut told = BTreeSet::new();
     let once = judgement
         .findings
@@ -33,8 +37,8 @@ pub(super) fn of_judgement(judgement: &Judgement) -> Vec<Text> {
         // A cell under two limits has the same answers twice.
         .filter(|finding| told.insert(&finding.cell));
     out.extend(once.filter_map(alike));
-    let said = judgement.base.iter().flat_map(BaseStamp::says);
-    out.extend(said.map(|line| Text::of("Base: ").prose(&line)));
+    let said = judgement.base.iter().flat_map(base::says);
+    out.extend(said.map(|line| Text::say(say::BASE, [line])));
     out
 }
 
@@ -50,40 +54,24 @@ pub(super) fn of_runs(sides: &Sides<'_>) -> Vec<Text> {
         .map(|stage| Text::value(&stage.name))
         .collect();
     if !by_schedule.is_empty() {
-        out.push(
-            Text::of("Latencies count from the scheduled instant, so waiting for a slow server is inside them: ")
-                .then(Text::join(by_schedule, ", ")),
-        );
+        out.push(Text::say(say::FROM_SCHEDULE, [Text::list(by_schedule)]));
     }
     if let Some(run) = sides.candidate.first() {
-        out.push(
-            Text::of("Definitions: ")
-                .quoted(&run.definition)
-                .words("; spec digest ")
-                .quoted(&run.spec.digest.short())
-                .words("; measured by infergate ")
-                .quoted(&run.client.version),
-        );
+        let digest = run.spec.digest.short();
+        let args = [&run.definition, digest.as_str(), &run.client.version];
+        out.push(Text::say(say::DEFINITIONS, args.map(Text::value)));
     }
     out.extend(source::sides(sides.baseline, sides.candidate));
     let spent = Spent::of(sides.baseline.iter().chain(sides.candidate));
     out.extend(spent.as_ref().map(spent::line));
     out.extend(network::sides(sides.baseline, sides.candidate));
-    for (side, runs) in [
-        (Side::Baseline, sides.baseline),
-        (Side::Candidate, sides.candidate),
+    for (are, runs) in [
+        (say::BASELINE_RUNS_ARE, sides.baseline),
+        (say::CANDIDATE_RUNS_ARE, sides.candidate),
     ] {
         if !runs.is_empty() {
-            out.push(
-                Text::of(match side {
-                    Side::Baseline => "Baseline runs: ",
-                    Side::Candidate => "Candidate runs: ",
-                })
-                .then(Text::join(
-                    runs.iter().map(|run| Text::value(&run.id)),
-                    ", ",
-                )),
-            );
+            let ids = runs.iter().map(|run| Text::value(&run.id));
+            out.push(Text::say(are, [Text::list(ids)]));
         }
     }
     out
@@ -96,22 +84,14 @@ fn tested(judgement: &Judgement) -> Text {
         let tested = cells().filter(|finding| is_tested(finding)).count();
         (cells().count() as u64, tested as u64)
     };
-    let said = |(all, tested): (u64, u64)| {
-        Text::just(scale::count(tested))
-            .words(" of ")
-            .figure(scale::count(all))
-    };
     let (gated, others) = (count(true), count(false));
-    let text = Text::of("Tested: ")
-        .then(said(gated))
-        .words(" gated cells, ")
-        .then(said(others))
-        .words(" others");
-    if gated.0 + others.0 == gated.1 + others.1 {
-        text
+    let phrase = if gated.0 + others.0 == gated.1 + others.1 {
+        say::TESTED
     } else {
-        text.words("; the rest could not be, and their states say why")
-    }
+        say::TESTED_REST
+    };
+    let counts = [gated.1, gated.0, others.1, others.0];
+    Text::say(phrase, counts.map(|n| Text::just(scale::count(n))))
 }
 
 /// Whether a test stands behind a state, or a rule that needs none.
@@ -133,16 +113,6 @@ fn is_tested(finding: &Finding) -> bool {
     }
 }
 
-/// What a regression and a pass claim.
-fn proof(judgement: &Judgement) -> Text {
-    Text::of("Regressed means ")
-        .words(match judgement.proof {
-            Proof::BeyondZero => "worse than the baseline beyond doubt (5 % over all gated cells and looks) with the best estimate over the tolerance",
-            Proof::BeyondTolerance => "worse than the tolerance itself beyond doubt (5 % over all gated cells and looks)",
-        })
-        .words("; ok means that a change as large as the tolerance is ruled out at 95 %")
-}
-
 /// How far answers that differ are alike.
 fn alike(finding: &Finding) -> Option<Text> {
     let Alike {
@@ -150,24 +120,17 @@ fn alike(finding: &Finding) -> Option<Text> {
         differing,
         until,
     } = finding.alike?;
-    let said = words::cell(&finding.cell)
-        .words(": ")
-        .figure(scale::count(differing))
-        .words(" of ")
-        .figure(scale::count(compared))
-        .words(" pairs of answers differ");
+    let count = |n: u64| Text::just(scale::count(n));
+    let mut args = vec![
+        words::cell(&finding.cell),
+        count(differing),
+        count(compared),
+    ];
     Some(match until {
-        Some(until) => said
-            .words("; half of those are alike for at least ")
-            .figure(scale::count(u64::from(until)))
-            .words(" characters from the start on"),
-        None => said,
+        Some(until) => {
+            args.push(count(u64::from(until)));
+            Text::say(say::ANSWERS_DIFFER_UNTIL, args)
+        }
+        None => Text::say(say::ANSWERS_DIFFER, args),
     })
-}
-
-/// How noisy this session is beside the archive.
-fn noise(ratio: f64) -> Text {
-    Text::of("Noise: the repeats scatter ")
-        .figure(format!("{ratio:.2}"))
-        .words(" times as much as the prior says (median over the gated cells)")
 }

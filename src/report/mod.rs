@@ -4,6 +4,7 @@
 //! error texts, versions) is told apart by type ([`Text`]) and made harmless for the place where
 //! it is printed.
 
+mod base;
 mod build;
 mod cache;
 mod cells;
@@ -23,6 +24,7 @@ mod findings;
 mod fit;
 pub mod forecast;
 mod gpus;
+mod happened;
 mod headline;
 pub mod history;
 pub mod html;
@@ -30,6 +32,7 @@ pub mod imports;
 pub mod json;
 pub mod junit;
 pub mod layers;
+mod lines;
 pub mod markdown;
 mod method;
 pub mod metrics;

@@ -283,6 +283,8 @@ pub struct StageView {
     pub gpus: Vec<Text>,
     /// How the client fared.
     pub client: Text,
+    /// What happened in it on purpose, and what followed.
+    pub events: Vec<Text>,
     /// What its figures can't show.
     pub remarks: Vec<Text>,
     /// First error texts with their counts.

@@ -1,5 +1,6 @@
 //! What the way to the target takes, beside the figures that it is in.
 
+use crate::lang::say;
 use crate::stats::median;
 use crate::summary::{Network, Run};
 use crate::unit::scale::{self, Unit};
@@ -9,11 +10,7 @@ use super::span::Text;
 /// Of one run.
 pub(super) fn line(network: Network) -> Text {
     let [connect, round_trip] = scale::row(Unit::Seconds, [network.connect_s, network.rtt_s]);
-    Text::of("Network: a connection takes ")
-        .figure(connect)
-        .words(", a round trip ")
-        .figure(round_trip)
-        .words("; both are in the latencies")
+    Text::say(say::NETWORK, [connect, round_trip].map(Text::just))
 }
 
 /// Of the sides of a comparison, the median of their runs; `None` where one was not measured.
@@ -26,11 +23,5 @@ pub(super) fn sides(baseline: &[Run], candidate: &[Run]) -> Option<Text> {
         Unit::Seconds,
         [round_trip(baseline)?, round_trip(candidate)?],
     );
-    Some(
-        Text::of("Network: a round trip takes ")
-            .figure(base)
-            .words(" to the baseline and ")
-            .figure(head)
-            .words(" to the candidate (median of the runs); it is in every latency"),
-    )
+    Some(Text::say(say::NETWORK_SIDES, [base, head].map(Text::just)))
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::lang::say;
 use crate::metric::Metric;
 use crate::sample::{FinishReason, OutcomeKind};
 use crate::spec::SloClause;
@@ -181,18 +182,18 @@ pub(super) fn clauses(counts: &[StageCounts], wanted: impl Fn(&str) -> bool) -> 
                 .flatten()
                 .any(|count| count.met < count.of);
             if lost {
-                rows.push(row(Text::of(label(clause)), missed(b), missed(c)));
+                rows.push(row(label(clause), missed(b), missed(c)));
             }
         }
         if base.failed() + cand.failed() > 0 {
             rows.push(row(
-                Text::of("failed requests"),
+                Text::word(say::FAILED_REQUESTS),
                 share(base.failed(), base.counted),
                 share(cand.failed(), cand.counted),
             ));
         }
         rows.push(row(
-            Text::of("not good, in all"),
+            Text::word(say::NOT_GOOD),
             missed(base.good.as_ref()),
             missed(cand.good.as_ref()),
         ));
@@ -205,7 +206,7 @@ pub(super) fn rows(counts: &[StageCounts]) -> Vec<OutcomeRow> {
     let count = |n: u64| Text::just(scale::count(n));
     let row = |counts: &StageCounts| OutcomeRow {
         stage: Text::value(&counts.stage),
-        side: Text::of(setup::side(counts.side)),
+        side: setup::side(counts.side),
         runs: count(counts.runs),
         scheduled: count(counts.scheduled),
         sent: count(counts.sent),
@@ -229,9 +230,29 @@ pub(super) fn failures(outcomes: &BTreeMap<OutcomeKind, u64>) -> Option<Text> {
     let parts: Vec<Text> = outcomes
         .iter()
         .filter(|(kind, n)| **kind != OutcomeKind::Completed && **n > 0)
-        .map(|(kind, n)| Text::of(kind.label()).words(" ").figure(scale::count(*n)))
+        .map(|(kind, n)| {
+            let count = Text::just(scale::count(*n));
+            Text::say(say::COUNTED, [ending(*kind), count])
+        })
         .collect();
-    (!parts.is_empty()).then(|| Text::join(parts, ", "))
+    (!parts.is_empty()).then(|| Text::list(parts))
+}
+
+fn ending(kind: OutcomeKind) -> Text {
+    Text::word(match kind {
+        OutcomeKind::Completed => say::COMPLETED,
+        OutcomeKind::Truncated => say::TRUNCATED,
+        OutcomeKind::InvalidOutput => say::INVALID_OUTPUT,
+        OutcomeKind::HttpError => say::HTTP_ERROR,
+        OutcomeKind::Rejected => say::REJECTED,
+        OutcomeKind::ConnectError => say::CONNECT_ERROR,
+        OutcomeKind::Timeout => say::TIMEOUT,
+        OutcomeKind::StreamError => say::STREAM_ERROR,
+        OutcomeKind::Empty => say::EMPTY,
+        OutcomeKind::Cancelled => say::CANCELLED,
+        OutcomeKind::Unsent => say::UNSENT,
+        OutcomeKind::Unfinished => say::UNFINISHED,
+    })
 }
 
 /// `stop 1,380, length 60`; `None` where no answer said why it ended.
@@ -248,21 +269,18 @@ pub(super) fn share(part: u64, of: u64) -> Text {
     if of == 0 {
         return Text::of("–");
     }
-    Text::just(scale::value(Unit::Proportion, part as f64 / of as f64))
-        .words(" (")
-        .figure(scale::count(part))
-        .words(" of ")
-        .figure(scale::count(of))
-        .words(")")
+    let share = scale::value(Unit::Proportion, part as f64 / of as f64);
+    let args = [share, scale::count(part), scale::count(of)];
+    Text::say(say::SHARE, args.map(Text::just))
 }
 
 /// A clause as people say it.
-pub(super) const fn label(clause: SloClause) -> &'static str {
-    match clause {
-        SloClause::Ttft => "TTFT",
-        SloClause::Ttfa => "TTFA",
-        SloClause::Tpot => "TPOT",
-        SloClause::ItlMax => "largest gap between tokens",
-        SloClause::E2e => "E2E",
-    }
+pub(super) fn label(clause: SloClause) -> Text {
+    Text::word(match clause {
+        SloClause::Ttft => say::TTFT,
+        SloClause::Ttfa => say::TTFA,
+        SloClause::Tpot => say::TPOT,
+        SloClause::ItlMax => say::ITL_MAX,
+        SloClause::E2e => say::E2E,
+    })
 }

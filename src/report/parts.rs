@@ -4,6 +4,7 @@ use super::outcomes;
 use super::span::Text;
 use super::words;
 use crate::layers::{Across, Bounds, Gap, Part, Tally, Unsure};
+use crate::metric::Metric;
 use crate::unit::scale::{self, Unit};
 
 /// `+40.10 ms [+39.80 ms, +40.40 ms]`, all at one scale.
@@ -57,10 +58,10 @@ fn time(seconds: f64) -> String {
 }
 
 /// ` (TTFT p50 20.00 ms → 60.10 ms)`.
-fn from_to(what: &'static str, gap: Gap) -> Text {
+fn from_to(what: Text, gap: Gap) -> Text {
     let [engine, front] = scale::row(Unit::Seconds, [gap.engine, gap.front]);
     Text::of(" (")
-        .words(what)
+        .then(what)
         .words(" p50 ")
         .figure(engine)
         .words(" → ")
@@ -101,10 +102,10 @@ pub(super) fn part(part: &Part) -> Text {
             .words(" tokens after the first, ")
             .then(seconds(answer))
             .words(" an answer")
-            .then(from_to("TPOT", gap)),
+            .then(from_to(words::metric(Metric::Tpot), gap)),
         Part::NothingPerToken { gap } => Text::of("per token: nothing that counts, ")
             .then(seconds(gap))
-            .then(from_to("TPOT", gap)),
+            .then(from_to(words::metric(Metric::Tpot), gap)),
         Part::Buffered {
             engine_s,
             front_s,

@@ -1,5 +1,6 @@
 //! The baseline against its own past, in words.
 
+use crate::lang::say;
 use crate::unit::scale;
 use crate::verdict::LevelChange;
 
@@ -29,29 +30,24 @@ fn sentence(group: &[&LevelChange]) -> Text {
             .words(" ")
             .then(words::change(level.cell.metric.metric(), level.change))
     });
-    Text::of(if first.worse {
-        "The baseline itself got worse before this candidate came: "
+    let moved = if first.worse {
+        say::GOT_WORSE
     } else {
-        "The baseline itself got better before this candidate came: "
-    })
-    .then(Text::join(cells, ", "))
-    .words(" between ")
-    .then(session(&first.last))
-    .words(" and ")
-    .then(session(&first.first))
-    .words("; the candidate is held against the ")
-    .figure(scale::count(first.since.into()))
-    .words(if first.since == 1 {
-        " session since then, and none of that is charged to it"
-    } else {
-        " sessions since then, and none of that is charged to it"
-    })
+        say::GOT_BETTER
+    };
+    let args = [
+        Text::list(cells),
+        session(&first.last),
+        session(&first.first),
+        Text::just(scale::count(first.since.into())),
+    ];
+    Text::say(moved, args)
 }
 
 fn session(name: &crate::compare::SessionName) -> Text {
     match &name.commit {
-        Some(commit) => Text::of("commit ").quoted(commit.short()),
-        None => Text::of("session ").quoted(&name.session),
+        Some(commit) => Text::say(say::COMMIT, [Text::value(commit.short())]),
+        None => Text::say(say::SESSION, [Text::value(&name.session)]),
     }
 }
 

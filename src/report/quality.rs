@@ -21,7 +21,7 @@ pub(super) fn rows(stage: &StageSummary) -> Vec<QualityRow> {
         .collect();
     let row = |(kind, name, class): (CheckKind, Option<&str>, &ClassSummary)| {
         let count = class.quality.as_ref()?.checks.get(&kind)?;
-        let metric = Text::of(words::metric(metric(kind)));
+        let metric = words::metric(metric(kind));
         let share = count.passed as f64 / count.of as f64;
         (count.of > 0).then(|| QualityRow {
             check: match name {

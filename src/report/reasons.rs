@@ -1,5 +1,6 @@
 //! Why a cell's state is what it is, where that is not the test alone.
 
+use crate::lang::say;
 use crate::metric::Metric;
 use crate::unit::scale::{self, Unit};
 use crate::verdict::Reason;
@@ -20,72 +21,58 @@ pub(super) const fn leaves_the_test(reason: &Reason) -> bool {
 
 /// A reason in words.
 pub(super) fn words(metric: Metric, reason: &Reason) -> Text {
+    let count = |n: u64| Text::just(scale::count(n));
+    let value = |value: f64| Text::just(scale::value(metric.unit(), value));
     match reason {
-        Reason::CandidateFailed => {
-            Text::of("the candidate's requests failed or were shed, the baseline's were not")
+        Reason::CandidateFailed => Text::word(say::CANDIDATE_FAILED),
+        Reason::BothFailed => Text::word(say::BOTH_FAILED),
+        Reason::Inherited => Text::word(say::INHERITED),
+        Reason::ClientFault { what } => Text::say(say::CLIENT_FAULT, [Text::default().prose(what)]),
+        Reason::Absent { why } => Text::say(say::NO_VALUE, [Text::said(why)]),
+        Reason::FewSamples { n, needed } => Text::say(say::FEW_VALUES, [count(*n), count(*needed)]),
+        Reason::FellToZero => Text::word(say::ZERO_ON_CANDIDATE),
+        Reason::WorkChanged => Text::word(say::WORK_CHANGED),
+        Reason::BelowRoundTrip => Text::word(say::BELOW_ROUND_TRIP),
+        Reason::OnThisRun => Text::word(say::ON_THIS_RUN),
+        Reason::Advisory { what } => Text::say(say::ADVISORY, [Text::said(what)]),
+        Reason::Traded { trade, by } => {
+            let by = Text::just(scale::change(*by));
+            Text::say(say::TRADED, [Text::said(trade), by])
         }
-        Reason::BothFailed => Text::of("too many requests failed on both sides"),
-        Reason::Inherited => Text::of("inherited: the baseline breaks this limit as well"),
-        Reason::ClientFault { what } => Text::of("the client was at fault: ").prose(what),
-        Reason::Absent { why } => Text::of("no value: ").prose(why),
-        Reason::FewSamples { n, needed } => Text::just(scale::count(*n))
-            .words(" values a run, ")
-            .figure(scale::count(*needed))
-            .words(" are needed for this percentile"),
-        Reason::FellToZero => Text::of("zero on every candidate run and not on the baseline"),
-        Reason::WorkChanged => {
-            Text::of("the sides did different work: tokens or completions differ")
-        }
-        Reason::BelowRoundTrip => {
-            Text::of("shorter than a round trip to the target, so something before it answered")
-        }
-        Reason::OnThisRun => Text::of("judged on this run alone, without a baseline"),
-        Reason::Advisory { what } => Text::of("advisory only: ").prose(what),
-        Reason::Traded { trade, by } => Text::of("traded, ")
-            .prose(trade)
-            .words(": it is, by ")
-            .figure(scale::change(*by)),
-        Reason::TradeNotShown { trade, by } => {
-            let text = Text::of("the trade does not hold, ").prose(trade);
-            match by {
-                Some(by) => text
-                    .words(": that is not beyond doubt, estimate ")
-                    .figure(scale::change(*by)),
-                None => text.words(": nothing can be said of that cell"),
+        Reason::TradeNotShown { trade, by } => match by {
+            Some(by) => {
+                let by = Text::just(scale::change(*by));
+                Text::say(say::TRADE_NOT_SHOWN, [Text::said(trade), by])
             }
+            None => Text::say(say::TRADE_UNKNOWN, [Text::said(trade)]),
+        },
+        Reason::Informational => Text::word(say::INFORMATIONAL),
+        Reason::CandidateOverloaded { completed } => {
+            let share = Text::just(scale::value(Unit::Proportion, *completed));
+            Text::say(say::CANDIDATE_OVERLOADED, [share])
         }
-        Reason::Informational => Text::of("informational by the spec"),
-        Reason::CandidateOverloaded { completed } => Text::of(
-            "overloaded: the candidate completes only ",
-        )
-        .figure(scale::value(Unit::Proportion, *completed))
-        .words(
-            " of what it is sent and its backlog grows, the baseline keeps up; it lost capacity",
-        ),
-        Reason::BaselineOverloaded => Text::of(
-            "overloaded: the baseline does not keep up with this load, the candidate does, so there is no change to measure; lower the rate",
-        ),
-        Reason::BothOverloaded => Text::of("both sides overloaded: lower the rate"),
-        Reason::Accepted { value, until, file } => Text::of("accepted up to ")
-            .figure(scale::value(metric.unit(), *value))
-            .words(" and the tolerance beyond, until ")
-            .figure(until.clone())
-            .words(", see ")
-            .quoted(file),
-        Reason::BeyondAccepted { value, file } => Text::default()
-            .quoted(file)
-            .words(" accepts ")
-            .figure(scale::value(metric.unit(), *value))
-            .words(" and the tolerance beyond, and it is not shown to be within that"),
-        Reason::AcceptExpired { until, file } => Text::of("the accept ")
-            .quoted(file)
-            .words(" expired on ")
-            .figure(until.clone())
-            .words(": promote sessions of the new level, fix it, or accept it anew"),
-        Reason::NotSettled { cut, of } => Text::of("not settled: the first ")
-            .figure(scale::count(*cut))
-            .words(" of ")
-            .figure(scale::count(*of))
-            .words(" requests are still warm-up"),
+        Reason::BaselineOverloaded => Text::word(say::BASELINE_OVERLOADED),
+        Reason::BothOverloaded => Text::word(say::BOTH_OVERLOADED),
+        Reason::Accepted {
+            value: accepted,
+            until,
+            file,
+        } => {
+            let args = [
+                value(*accepted),
+                Text::just(until.clone()),
+                Text::value(file),
+            ];
+            Text::say(say::ACCEPTED_UP_TO, args)
+        }
+        Reason::BeyondAccepted {
+            value: accepted,
+            file,
+        } => Text::say(say::BEYOND_ACCEPTED, [Text::value(file), value(*accepted)]),
+        Reason::AcceptExpired { until, file } => {
+            let args = [Text::value(file), Text::just(until.clone())];
+            Text::say(say::ACCEPT_EXPIRED, args)
+        }
+        Reason::NotSettled { cut, of } => Text::say(say::NOT_SETTLED, [count(*cut), count(*of)]),
     }
 }

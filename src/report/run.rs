@@ -1,11 +1,6 @@
 //! One run → its view model: what was sent, what came back, how long it took, how the client fared.
 
-use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
-use super::span::Text;
-use super::{
-    cache, client, cold_start, conditions, engines, gpus, imports, network, outcomes, quality,
-    remarks, setup, source, spent, tenants, words,
-};
+use crate::lang::say;
 use crate::metric::{Metric, Quantile};
 use crate::sample::TokenSource;
 use crate::spec::CacheRegime;
@@ -13,6 +8,13 @@ use crate::summary::{
     Adjusted, ClassSummary, Distribution, Paid, Run, RunEnd, SourceStamp, Spent, StageSummary,
 };
 use crate::unit::scale::{self, Unit};
+
+use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
+use super::span::Text;
+use super::{
+    cache, client, cold_start, conditions, engines, gpus, happened, imports, network, outcomes,
+    quality, remarks, setup, source, spent, tenants, words,
+};
 
 /// Latency metrics that a report of one run shows, where they were measured.
 const LATENCIES: [Metric; 7] = [
@@ -183,6 +185,7 @@ fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Notes) -> S
         engine: stage.engine.as_ref().map_or_else(Vec::new, engines::lines),
         gpus: stage.gpus.as_ref().map_or_else(Vec::new, gpus::lines),
         client: client::of(stage.health.as_ref()),
+        events: happened::lines(stage),
         remarks: remarks::stage(stage, regime),
         errors: pooled
             .errors
@@ -224,7 +227,7 @@ fn clauses(stage: &StageSummary) -> Vec<Text> {
             .clauses
             .iter()
             .map(|(clause, count)| {
-                let mut text = Text::of(outcomes::label(*clause));
+                let mut text = outcomes::label(*clause);
                 if let Some(class) = class {
                     text = text.words(" of ").quoted(class);
                 }
@@ -282,8 +285,8 @@ fn latency_rows(
     notes: &mut Notes,
 ) {
     let name = || match class {
-        Some(class) => Text::of(words::metric(metric)).words(" of ").quoted(class),
-        None => Text::of(words::metric(metric)),
+        Some(class) => Text::say(say::OF_CLASS, [words::metric(metric), Text::value(class)]),
+        None => words::metric(metric),
     };
     let quantiles = Quantile::STANDARD.map(|q| distribution.quantiles.get(&q).copied());
     let succeeded = quantiles.map(|q| q.map(|q| q.value_s));

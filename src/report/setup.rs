@@ -1,5 +1,6 @@
 //! What was measured, on one line.
 
+use crate::lang::say;
 use crate::provenance::{Observation, Pin, Pins, Why};
 use crate::summary::Side;
 
@@ -24,18 +25,13 @@ pub(super) fn line(pins: &Pins) -> Text {
         (_, None) => Text::default(),
     };
     let parts = [
-        ("model ", join(&["model.name", "model.revision"])),
-        ("weights ", join(&["precision.weights"])),
-        ("engine ", join(&["engine.name", "engine.version"])),
-        ("on ", hardware),
+        (say::MODEL, join(&["model.name", "model.revision"])),
+        (say::WEIGHTS, join(&["precision.weights"])),
+        (say::ENGINE, join(&["engine.name", "engine.version"])),
+        (say::ON, hardware),
     ];
-    Text::join(
-        parts
-            .into_iter()
-            .filter(|(_, known)| !known.is_empty())
-            .map(|(label, known)| Text::of(label).then(known)),
-        ", ",
-    )
+    let known = parts.into_iter().filter(|(_, known)| !known.is_empty());
+    Text::commas(known.map(|(what, known)| Text::say(what, [known])))
 }
 
 /// What was seen or declared, a line for each group of pins: `engine: name vllm, version 0.11`.
@@ -101,20 +97,31 @@ fn why(pin: &Pin) -> Option<&Why> {
 pub(super) fn pin_value(pin: &Pin) -> Text {
     match (pin.value(), &pin.observed) {
         (Some(value), _) => Text::value(value),
-        (None, Observation::Unknown(why)) => Text::of("unknown, ").prose(&why.to_string()),
-        (None, Observation::Seen { .. }) => Text::of("unknown"),
+        (None, Observation::Unknown(why)) => Text::say(say::UNKNOWN_FOR, [why_unknown(why)]),
+        (None, Observation::Seen { .. }) => Text::word(say::UNKNOWN),
     }
 }
 
 /// A value or `unknown`.
 pub(super) fn optional(value: Option<&str>) -> Text {
-    value.map_or_else(|| Text::of("unknown"), Text::value)
+    value.map_or_else(|| Text::word(say::UNKNOWN), Text::value)
 }
 
 /// `baseline` or `candidate`.
-pub(super) const fn side(side: Side) -> &'static str {
-    match side {
-        Side::Baseline => "baseline",
-        Side::Candidate => "candidate",
+pub(super) fn side(side: Side) -> Text {
+    Text::word(match side {
+        Side::Baseline => say::BASELINE,
+        Side::Candidate => say::CANDIDATE,
+    })
+}
+
+fn why_unknown(why: &Why) -> Text {
+    match why {
+        Why::NotProbed => Text::word(say::NOT_PROBED),
+        Why::NotReported => Text::word(say::NOT_REPORTED),
+        Why::Unreachable => Text::word(say::UNREACHABLE),
+        Why::Remote => Text::word(say::REMOTE),
+        Why::Placeholder(said) => Text::say(say::ENGINE_KNOWS_NOT, [Text::value(said)]),
+        Why::Because(said) => Text::default().prose(said),
     }
 }

@@ -1,5 +1,6 @@
 //! Which state of a repository runs were taken from.
 
+use crate::lang::say;
 use crate::summary::{Run, Side, SourceStamp};
 use crate::unit::scale;
 
@@ -10,20 +11,23 @@ const NAMED: usize = 6;
 
 /// Of one run: `Source: commit 0123456789ab with local changes, branch main, pull request 41`.
 pub(super) fn line(source: &SourceStamp) -> Text {
-    let mut text = Text::of("Source: ").then(commit(source));
+    let mut parts = vec![commit(source)];
     if let Some(head) = &source.head {
-        text = text.words(", a trial merge of ").quoted(head.short());
+        parts.push(Text::say(say::TRIAL_MERGE, [Text::value(head.short())]));
     }
     if let Some(branch) = &source.branch {
-        text = text.words(", branch ").quoted(branch);
+        parts.push(Text::say(say::BRANCH, [Text::value(branch)]));
     }
     if let Some(number) = source.pull_request {
-        text = text.words(", pull request ").figure(number.to_string());
+        parts.push(Text::say(
+            say::PULL_REQUEST,
+            [Text::just(number.to_string())],
+        ));
     }
-    match &source.event {
-        Some(event) => text.words(", event ").quoted(event),
-        None => text,
+    if let Some(event) = &source.event {
+        parts.push(Text::say(say::EVENT, [Text::value(event)]));
     }
+    Text::say(say::SOURCE, [Text::list(parts)])
 }
 
 /// Of both sides of a comparison, each commit once, the latest run's first.
@@ -40,29 +44,24 @@ pub(super) fn sides(baseline: &[Run], candidate: &[Run]) -> Vec<Text> {
             }
             let more = commits.len().saturating_sub(NAMED);
             commits.truncate(NAMED);
-            let label = Text::of(match side {
-                Side::Baseline => "Baseline's source: ",
-                Side::Candidate => "Candidate's source: ",
-            });
-            let named = Text::join(commits.clone(), ", ");
-            let text = label.then(named);
-            (!commits.is_empty()).then(|| {
-                if more == 0 {
-                    text
-                } else {
-                    text.words(" and ")
-                        .figure(scale::count(more as u64))
-                        .words(" more")
-                }
-            })
+            let of = match side {
+                Side::Baseline => say::BASELINE_SOURCE,
+                Side::Candidate => say::CANDIDATE_SOURCE,
+            };
+            let mut named = Text::list(commits.clone());
+            if more > 0 {
+                let more = Text::just(scale::count(more as u64));
+                named = Text::say(say::AND_MORE, [named, more]);
+            }
+            (!commits.is_empty()).then(|| Text::say(of, [named]))
         })
         .collect()
 }
 
 fn commit(source: &SourceStamp) -> Text {
-    let text = Text::of("commit ").quoted(source.commit.short());
+    let text = Text::say(say::COMMIT, [Text::value(source.commit.short())]);
     if source.dirty {
-        text.words(" with local changes")
+        Text::say(say::DIRTY, [text])
     } else {
         text
     }

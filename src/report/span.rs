@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::escape;
+use crate::lang::{Lang, Phrase, Piece, Said, say};
 
 /// Most characters of a value that someone else wrote.
 const QUOTED: usize = 200;
@@ -25,12 +26,90 @@ enum Span {
     Quoted(String),
     /// A sentence that may hold what someone else wrote.
     Prose(String),
+    /// A sentence of ours in whichever language it is printed in.
+    Phrase(Phrased),
+}
+
+/// A phrase with what fills its gaps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+struct Phrased {
+    /// Which phrase.
+    code: String,
+    /// What fills its gaps, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    args: Vec<Text>,
+    /// Whether its first letter is a capital.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    capital: bool,
+}
+
+/// A piece of a text in one language, for whoever prints it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Words of ours.
+    Words(String),
+    /// A value.
+    Quoted(String),
+    /// A sentence from elsewhere.
+    Prose(String),
+    /// Code of ours within a sentence.
+    Code(String),
 }
 
 impl Text {
     /// Starts with words of ours.
     pub fn of(words: &'static str) -> Self {
         Self::default().words(words)
+    }
+
+    /// A sentence of ours, with what fills its gaps.
+    pub fn say(phrase: Phrase, args: impl IntoIterator<Item = Self>) -> Self {
+        Self(vec![Span::Phrase(Phrased {
+            code: phrase.code().to_owned(),
+            args: args.into_iter().collect(),
+            capital: false,
+        })])
+    }
+
+    /// One without gaps.
+    pub fn word(phrase: Phrase) -> Self {
+        Self::say(phrase, [])
+    }
+
+    /// A sentence that a file keeps: ours in any language, or somebody else's as it was written.
+    pub fn said(said: &Said) -> Self {
+        match said.phrase() {
+            Some((phrase, args)) => {
+                Self::say(phrase, args.iter().map(|arg| Self::default().prose(arg)))
+            }
+            None => Self::default().prose(said),
+        }
+    }
+
+    /// A list of texts.
+    pub fn list(texts: impl IntoIterator<Item = Self>) -> Self {
+        Self::between(texts, say::LIST)
+    }
+
+    /// Texts that follow each other in one sentence.
+    pub fn commas(texts: impl IntoIterator<Item = Self>) -> Self {
+        Self::between(texts, say::COMMAS)
+    }
+
+    /// Texts as parts of one sentence.
+    pub fn clauses(texts: impl IntoIterator<Item = Self>) -> Self {
+        Self::between(texts, say::CLAUSES)
+    }
+
+    fn between(texts: impl IntoIterator<Item = Self>, separator: Phrase) -> Self {
+        let mut out = Self::default();
+        for (i, text) in texts.into_iter().enumerate() {
+            if i > 0 {
+                out = out.then(Self::word(separator));
+            }
+            out = out.then(text);
+        }
+        out
     }
 
     /// A value on its own.
@@ -98,11 +177,10 @@ impl Text {
     /// With a capital first letter, where the first piece is words of ours.
     #[must_use]
     pub fn capitalised(mut self) -> Self {
-        if let Some(Span::Words(first)) = self.0.first_mut()
-            && let Some(initial) = first.get(..1)
-        {
-            let initial = initial.to_ascii_uppercase();
-            first.replace_range(..1, &initial);
+        match self.0.first_mut() {
+            Some(Span::Words(first)) => capitalise(first),
+            Some(Span::Phrase(phrased)) => phrased.capital = true,
+            _ => {}
         }
         self
     }
@@ -124,15 +202,56 @@ impl Text {
         self.0.is_empty()
     }
 
-    /// For a terminal or a plain file: one line.
+    /// For a terminal or a plain file, in English: one line.
     pub fn plain(&self) -> String {
-        self.0
-            .iter()
-            .map(|span| match span {
-                Span::Words(text) => text.clone(),
-                Span::Quoted(text) | Span::Prose(text) => escape::plain(text),
+        self.plain_in(Lang::En)
+    }
+
+    /// The same in a language.
+    pub fn plain_in(&self, lang: Lang) -> String {
+        self.parts(lang)
+            .into_iter()
+            .map(|part| match part {
+                Part::Words(text) => text,
+                Part::Quoted(text) | Part::Prose(text) => escape::plain(&text),
+                Part::Code(text) => format!("`{}`", escape::plain(&text)),
             })
             .collect()
+    }
+
+    /// Its pieces in a language; words that touch are one piece.
+    pub(super) fn parts(&self, lang: Lang) -> Vec<Part> {
+        let mut out = Vec::new();
+        for span in &self.0 {
+            match span {
+                Span::Words(words) => push(&mut out, words),
+                Span::Quoted(text) => out.push(Part::Quoted(text.clone())),
+                Span::Prose(text) => out.push(Part::Prose(text.clone())),
+                Span::Phrase(phrased) => extend(&mut out, phrased.parts(lang)),
+            }
+        }
+        out
+    }
+
+    /// Appends a piece as it was serialised.
+    pub(super) fn push_piece(&mut self, kind: &str, text: &str) -> bool {
+        match kind {
+            "words" => self.push_words(text),
+            "quoted" => self.0.push(Span::Quoted(text.to_owned())),
+            "prose" => self.0.push(Span::Prose(text.to_owned())),
+            _ => return false,
+        }
+        true
+    }
+
+    /// Appends a phrase as it was serialised.
+    pub(super) fn push_phrase(&mut self, code: &str, args: Vec<Self>, capital: bool) {
+        let code = code.to_owned();
+        self.0.push(Span::Phrase(Phrased {
+            code,
+            args,
+            capital,
+        }));
     }
 
     fn push_words(&mut self, words: &str) {
@@ -141,6 +260,87 @@ impl Text {
         } else {
             self.0.push(Span::Words(words.to_owned()));
         }
+    }
+}
+
+impl Phrased {
+    fn parts(&self, lang: Lang) -> Vec<Part> {
+        let mut out = Vec::new();
+        let arg = |i: usize| {
+            self.args
+                .get(i)
+                .map_or_else(Vec::new, |arg| arg.parts(lang))
+        };
+        let Some(phrase) = Phrase::by_code(&self.code) else {
+            // That of a newer version.
+            out.push(Part::Quoted(self.code.clone()));
+            for i in 0..self.args.len() {
+                push(&mut out, " ");
+                extend(&mut out, arg(i));
+            }
+            return out;
+        };
+        for piece in phrase.pieces(lang) {
+            match piece {
+                Piece::Words(words) => push(&mut out, words),
+                Piece::Code(code) => out.push(Part::Code(code.to_owned())),
+                Piece::CodeGap(i) => {
+                    let text = self.args.get(i).map(|arg| arg.plain_in(lang));
+                    out.push(Part::Code(escape::cut(&text.unwrap_or_default(), QUOTED)));
+                }
+                Piece::Gap(i) => extend(&mut out, arg(i)),
+                Piece::Plural { gap, one, many } => {
+                    let is_one = self.args.get(gap).is_some_and(|n| n.plain_in(lang) == "1");
+                    push(&mut out, if is_one { one } else { many });
+                }
+            }
+        }
+        if self.capital
+            && let Some(Part::Words(first)) = out.first_mut()
+        {
+            capitalise(first);
+        }
+        out
+    }
+}
+
+fn extend(out: &mut Vec<Part>, parts: Vec<Part>) {
+    for part in parts {
+        match part {
+            Part::Words(words) => push(out, &words),
+            part => out.push(part),
+        }
+    }
+}
+
+fn capitalise(words: &mut String) {
+    if let Some(initial) = words.get(..1) {
+        let initial = initial.to_ascii_uppercase();
+        words.replace_range(..1, &initial);
+    }
+}
+
+fn push(out: &mut Vec<Part>, words: &str) {
+    match out.last_mut() {
+        Some(Part::Words(last)) => last.push_str(words),
+        _ if words.is_empty() => {}
+        _ => out.push(Part::Words(words.to_owned())),
+    }
+}
+
+impl Text {
+    /// What fills a gap of a phrase in a file: its words touch words of ours, so they neither begin nor end
+    /// with a mark that could make markup of both.
+    fn in_gap(mut self) -> Self {
+        let mark = |c: char| ":()[]-=+".contains(c);
+        for span in &mut self.0 {
+            if let Span::Words(words) = span
+                && (words.starts_with(mark) || words.ends_with(mark))
+            {
+                *span = Span::Prose(words.clone());
+            }
+        }
+        self
     }
 }
 
@@ -155,7 +355,7 @@ impl<'de> Deserialize<'de> for Text {
             .0
             .iter()
             .skip(1)
-            .map(|next| matches!(next, Span::Prose(_)))
+            .map(|next| matches!(next, Span::Prose(_) | Span::Phrase(_)))
             .chain([false])
             .collect();
         for (span, open_ended) in text.0.iter_mut().zip(open_ended) {
@@ -168,6 +368,11 @@ impl<'de> Deserialize<'de> for Text {
                 }
                 Span::Words(text) | Span::Prose(text) => Span::Prose(escape::cut(&text, LONG)),
                 Span::Quoted(text) => Span::Quoted(escape::cut(&text, LONG)),
+                Span::Phrase(phrased) => Span::Phrase(Phrased {
+                    code: escape::cut(&phrased.code, QUOTED),
+                    args: phrased.args.into_iter().map(Self::in_gap).collect(),
+                    capital: phrased.capital,
+                }),
             };
         }
         Ok(text)

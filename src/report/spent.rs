@@ -1,5 +1,6 @@
 //! What runs took of the machine and what that costs, in a line.
 
+use crate::lang::say;
 use crate::summary::{GpuPart, GpuTime, Paid, Spent};
 use crate::unit::scale;
 
@@ -7,14 +8,10 @@ use super::span::Text;
 
 /// `Used: 30 min of measuring, 1.00 GPU hours, 3.50 USD (2 GPUs × 0.50 h × 3.50 USD)`.
 pub(super) fn line(spent: &Spent) -> Text {
-    let mut text = Text::of("Used: ")
-        .figure(scale::elapsed(spent.measured_s))
-        .words(" of measuring");
+    let measured = Text::just(scale::elapsed(spent.measured_s));
+    let mut text = Text::say(say::USED, [measured]);
     if let Some(hours) = spent.gpu_hours() {
-        text = text
-            .words(", ")
-            .figure(scale::amount(hours))
-            .words(" GPU hours");
+        text = Text::say(say::USED_HOURS, [text, Text::just(scale::amount(hours))]);
     }
     match (&spent.money, &spent.gpus) {
         (Paid::NoPrice, _) | (Paid::Amount { .. }, GpuTime::Unknown { .. }) => text,
@@ -24,27 +21,21 @@ pub(super) fn line(spent: &Spent) -> Text {
                 currency,
             },
             GpuTime::Parts(parts),
-        ) => text
-            .words(", ")
-            .then(money(*sum, currency))
-            .words(" (")
-            .then(Text::join(parts.iter().map(part), " + "))
-            .words(")"),
-        (Paid::Unknown { why }, _) => text.words("; no cost, for ").prose(why).prose(
-            ": a run has a cost where its spec has both `cost` and `pins: {hardware: {count: 1}}`",
-        ),
+        ) => {
+            let parts = Text::join(parts.iter().map(part), " + ");
+            Text::say(say::USED_MONEY, [text, money(*sum, currency), parts])
+        }
+        (Paid::Unknown { why }, _) => {
+            let text = Text::say(say::NO_COST, [text, Text::default().prose(why)]);
+            Text::say(say::NO_COST_HOW, [text])
+        }
     }
 }
 
 fn part(part: &GpuPart) -> Text {
-    let text = Text::just(scale::count(part.gpus.into()))
-        .words(if part.gpus == 1 {
-            " GPU × "
-        } else {
-            " GPUs × "
-        })
-        .figure(scale::amount(part.hours))
-        .words(" h");
+    let hours = Text::just(scale::amount(part.hours));
+    let gpus = Text::just(scale::count(part.gpus.into()));
+    let text = Text::say(say::GPU_HOURS, [gpus, hours]);
     match &part.price {
         Some(price) => text
             .words(" × ")

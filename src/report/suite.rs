@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::exit::Exit;
+use crate::lang::say;
 use crate::unit::scale;
 use crate::verdict::{Headline, Verdict};
 
@@ -158,8 +159,8 @@ pub(super) fn build_of(reports: &[ReportFile], most: usize) -> SuiteModel {
     );
     let reports: Vec<_> = models.collect();
     let lines = sorted.iter().zip(&reports).map(|(file, model)| SpecLine {
-        text: match headline::policy(file.exit, file.policy.as_deref()) {
-            Some(policy) => model.headline.clone().words(". ").then(policy),
+        text: match headline::policy(file.exit, file.policy.as_ref()) {
+            Some(policy) => Text::say(say::SENTENCES, [model.headline.clone(), policy]),
             None => model.headline.clone(),
         },
         tone: model.tone,
@@ -174,7 +175,7 @@ pub(super) fn build_of(reports: &[ReportFile], most: usize) -> SuiteModel {
         specs: lines.collect(),
         broken,
         unmeasured,
-        unmeasured_title: Text::of("Not measured or not compared"),
+        unmeasured_title: Text::word(say::NEITHER_TITLE),
         undecided,
         reports,
         left_out: None,
@@ -202,21 +203,18 @@ fn rank(report: &ReportFile) -> (u8, u8) {
 /// `Regression in 1 of 3 specs: 2 of 21 gated cells are beyond their limits, 19 are within their limits`.
 fn headline(sorted: &[&ReportFile]) -> Text {
     let Some(first) = sorted.first() else {
-        return Text::of("Undecided: there is no report");
+        return Text::word(say::NO_REPORT);
     };
     let alike = sorted
         .iter()
         .filter(|report| report.verdict == first.verdict);
-    let text = Text::of(headline::verdict(first.verdict))
-        .words(" in ")
-        .figure(scale::count(alike.count() as u64))
-        .words(" of ")
-        .figure(scale::count(sorted.len() as u64))
-        .words(" specs: ");
-    text.then(headline::count_phrase(
-        counts(sorted.iter().copied()),
-        [" was not measured", " were not measured"],
-    ))
+    let args = [
+        Text::word(headline::verdict(first.verdict)),
+        Text::just(scale::count(alike.count() as u64)),
+        Text::just(scale::count(sorted.len() as u64)),
+        headline::count_phrase(counts(sorted.iter().copied()), say::UNMEASURED),
+    ];
+    Text::say(say::IN_SPECS, args)
 }
 
 fn counts<'a>(reports: impl Iterator<Item = &'a ReportFile>) -> Headline {

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::lang::{Lang, say};
 use crate::metric::Metric;
 use crate::summary::Side;
 use crate::unit::scale::{self, Unit};
@@ -74,9 +75,7 @@ fn view(sweep: &str, metric: Metric, both: &[Both<'_>]) -> Option<SweepView> {
     if both.len() < STEPS {
         return None;
     }
-    let title = Text::of(words::metric(metric))
-        .words(" p95 over the steps of ")
-        .quoted(sweep);
+    let title = Text::say(say::OVER_STEPS, [words::metric(metric), Text::value(sweep)]);
     let rows = both.iter().map(|(base, head)| SweepRow {
         step: Text::value(&head.stage),
         baseline: point(base, metric),
@@ -95,9 +94,8 @@ fn point(step: &StepFigures, metric: Metric) -> Text {
         Some(value) => scale::value(metric.unit(), value),
         None => "∞".to_owned(),
     };
-    Text::just(latency)
-        .words(" at ")
-        .figure(scale::value(Unit::RequestsPerSecond, step.completed_rps))
+    let rate = scale::value(Unit::RequestsPerSecond, step.completed_rps);
+    Text::say(say::AT_RATE, [latency, rate].map(Text::just))
 }
 
 fn p95(step: &StepFigures, metric: Metric) -> Option<f64> {
@@ -142,7 +140,7 @@ fn chart(metric: Metric, both: &[&Both<'_>]) -> Option<Chart> {
     let mut out = String::from(
         "%%{init: {\"themeVariables\": {\"xyChart\": {\"plotColorPalette\": \"#8c959f, #cf222e\"}}}}%%\nxychart-beta\n",
     );
-    let name = words::metric(metric);
+    let name = words::name(metric).text(Lang::En);
     let _ = writeln!(out, "  x-axis \"step of the sweep\" [{}]", steps.join(", "));
     let _ = writeln!(
         out,

@@ -1,7 +1,11 @@
 //! Reports for a terminal or a log: short lines with a tone each, which the terminal may colour.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use crate::lang::{Lang, label, say};
+use crate::unit::scale;
 
+use super::lines::small;
+pub use super::lines::{Line, plain};
+pub(super) use super::lines::{Page, rows, table};
 use super::model::{CellRow, LatencyRow, ReportModel, RunModel, StageView, TenantTable, Tone};
 use super::span::Text;
 use super::suite::SuiteModel;
@@ -12,19 +16,12 @@ const WITHIN: usize = 12;
 /// Most tenants of a stage; the Markdown report has the others that are kept apart.
 const TENANTS: usize = 5;
 
-/// One line with what it means. Its text holds no control characters.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// What it means.
-    pub tone: Tone,
-    /// The line, without its end.
-    pub text: String,
-}
-
 /// A comparison: headline, gated cells worst first, what to do.
-pub fn report(model: &ReportModel) -> Vec<Line> {
-    let mut out = Page::default();
-    out.line(model.tone, model.headline.plain());
+pub fn report(model: &ReportModel, lang: Lang) -> Vec<Line> {
+    let mut out = Page::new(lang);
+    let plain = |text: &Text| text.plain_in(lang);
+    let colon = label::colon.text(lang);
+    out.line(model.tone, plain(&model.headline));
     for text in &model.lead {
         out.item(Tone::Neutral, text);
     }
@@ -53,40 +50,53 @@ pub fn report(model: &ReportModel) -> Vec<Line> {
             let rest = model.within.rows.len() - shown;
             out.line(
                 Tone::Faint,
-                format!("  … and {rest} more within their limits"),
+                plain(&Text::of("  ").then(Text::say(
+                    say::MORE_WITHIN,
+                    [Text::just(scale::count(rest as u64))],
+                ))),
             );
         }
     }
     out.gap();
     for reason in urgent.iter().flat_map(|table| &table.reasons) {
-        let (cells, why) = (reason.cells.plain(), reason.why.plain());
-        out.line(Tone::Unsure, format!("  {cells}: {why}"));
+        let (cells, why) = (plain(&reason.cells), plain(&reason.why));
+        out.line(Tone::Unsure, format!("  {cells}{colon}{why}"));
     }
     if !model.why.is_empty() {
         out.gap();
-        out.line(Tone::Neutral, "  why".to_owned());
+        out.line(Tone::Neutral, format!("  {}", small(label::why, lang)));
         for row in &model.why {
-            let (stage, cause) = (row.stage.plain(), row.cause.plain());
-            out.line(Tone::Neutral, format!("    {stage}: {cause}"));
+            let (stage, cause) = (plain(&row.stage), plain(&row.cause));
+            out.line(Tone::Neutral, format!("    {stage}{colon}{cause}"));
             if !row.evidence.is_empty() {
-                out.line(Tone::Faint, format!("      {}", row.evidence.plain()));
+                out.line(Tone::Faint, format!("      {}", plain(&row.evidence)));
             }
         }
     }
     if !model.goodput.is_empty() {
         out.gap();
-        out.line(Tone::Neutral, "  requests that missed their SLO".to_owned());
-        let mut table = table(["stage", "missed", "baseline", "candidate"], &[2, 3]);
+        out.line(Tone::Neutral, format!("  {}", label::missed_slo.text(lang)));
+        let mut table = out.table_of(
+            [
+                label::stage,
+                label::missed,
+                label::baseline,
+                label::candidate,
+            ],
+            &[2, 3],
+        );
         for row in &model.goodput {
-            table
-                .add_row([&row.stage, &row.clause, &row.baseline, &row.candidate].map(Text::plain));
+            table.add_row([&row.stage, &row.clause, &row.baseline, &row.candidate].map(plain));
         }
         out.table(&table, |_| Tone::Neutral);
     }
     if !model.caveats.is_empty() {
         out.gap();
         for text in &model.caveats {
-            out.line(Tone::Faint, format!("  caveat: {}", text.plain()));
+            out.line(
+                Tone::Faint,
+                format!("  {}{colon}{}", small(label::caveat, lang), plain(text)),
+            );
         }
     }
     if !model.advice.is_empty() {
@@ -94,7 +104,7 @@ pub fn report(model: &ReportModel) -> Vec<Line> {
         for row in &model.advice {
             out.item(Tone::Neutral, &row.text);
             if let Some(command) = &row.command {
-                out.line(Tone::Neutral, format!("    $ {}", command.plain()));
+                out.line(Tone::Neutral, format!("    $ {}", plain(command)));
             }
         }
     }
@@ -103,9 +113,11 @@ pub fn report(model: &ReportModel) -> Vec<Line> {
 
 /// Several comparisons: the headline, a line a spec, then the gated cells of all that are not within
 /// their limits.
-pub fn suite(model: &SuiteModel) -> Vec<Line> {
-    let mut out = Page::default();
-    out.line(model.tone, model.headline.plain());
+pub fn suite(model: &SuiteModel, lang: Lang) -> Vec<Line> {
+    let mut out = Page::new(lang);
+    let plain = |text: &Text| text.plain_in(lang);
+    let colon = label::colon.text(lang);
+    out.line(model.tone, plain(&model.headline));
     for spec in &model.specs {
         out.item(spec.tone, &spec.text);
     }
@@ -117,8 +129,8 @@ pub fn suite(model: &SuiteModel) -> Vec<Line> {
         out.gap();
     }
     for reason in urgent.iter().flat_map(|table| &table.reasons) {
-        let (cells, why) = (reason.cells.plain(), reason.why.plain());
-        out.line(Tone::Unsure, format!("  {cells}: {why}"));
+        let (cells, why) = (plain(&reason.cells), plain(&reason.why));
+        out.line(Tone::Unsure, format!("  {cells}{colon}{why}"));
     }
     out.lines
 }
@@ -164,55 +176,32 @@ pub fn run(model: &RunModel) -> Vec<Line> {
     out.lines
 }
 
-/// Lines without colours, each with its end.
-pub fn plain(lines: &[Line]) -> String {
-    let ends = lines.iter().flat_map(|line| [line.text.as_str(), "\n"]);
-    ends.collect()
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Page {
-    pub(super) lines: Vec<Line>,
-}
-
 impl Page {
-    pub(super) fn line(&mut self, tone: Tone, text: String) {
-        self.lines.push(Line { tone, text });
-    }
-
-    pub(super) fn item(&mut self, tone: Tone, text: &Text) {
-        self.line(tone, format!("  {}", text.plain()));
-    }
-
-    /// One empty line, never two.
-    pub(super) fn gap(&mut self) {
-        if self.lines.last().is_some_and(|line| !line.text.is_empty()) {
-            self.line(Tone::Neutral, String::new());
-        }
-    }
-
     fn cells(&mut self, rows: &[&CellRow]) {
         let header = [
-            "cell",
-            "baseline",
-            "candidate",
-            "change [95 %]",
-            "limit",
-            "state",
+            label::cell,
+            label::baseline,
+            label::candidate,
+            label::short_change,
+            label::limit,
+            label::state,
         ];
-        let mut table = table(header, &[1, 2]);
+        let mut table = self.table_of(header, &[1, 2]);
+        let plain = |text: &Text| text.plain_in(self.lang());
         for row in rows {
-            table.add_row([
-                row.cell.plain(),
-                row.baseline.plain(),
-                row.candidate.plain(),
-                row.change.plain(),
-                row.limit.plain(),
-                match &row.resolvable {
-                    None => row.state.plain(),
-                    Some(size) => format!("{} (visible from {})", row.state.plain(), size.plain()),
-                },
-            ]);
+            let state = match &row.resolvable {
+                None => row.state.clone(),
+                Some(size) => Text::say(say::VISIBLE_FROM, [row.state.clone(), size.clone()]),
+            };
+            let CellRow {
+                cell,
+                baseline,
+                candidate,
+                change,
+                limit,
+                ..
+            } = row;
+            table.add_row([cell, baseline, candidate, change, limit, &state].map(plain));
         }
         self.table(&table, |i| {
             rows.get(i).map_or(Tone::Neutral, |row| row.tone)
@@ -263,6 +252,9 @@ impl Page {
             Tone::Faint,
             format!("  client      {}", stage.client.plain()),
         );
+        for text in &stage.events {
+            self.line(Tone::Neutral, format!("  event       {}", text.plain()));
+        }
         for text in &stage.remarks {
             self.line(Tone::Faint, format!("  note        {}", text.plain()));
         }
@@ -337,33 +329,4 @@ impl Page {
             self.item(Tone::Faint, text);
         }
     }
-
-    /// The header is faint; a row never wraps, so rows are lines.
-    pub(super) fn table(&mut self, table: &Table, tone: impl Fn(usize) -> Tone) {
-        for (i, line) in table.lines().enumerate() {
-            let tone = i.checked_sub(1).map_or(Tone::Faint, &tone);
-            self.line(tone, format!("  {}", line.trim_end()));
-        }
-    }
-}
-
-/// An empty table; the columns `right` are aligned to the right.
-pub(super) fn table<const N: usize>(header: [&str; N], right: &[usize]) -> Table {
-    rows(&header, right)
-}
-
-/// The same of as many columns as there are.
-pub(super) fn rows(header: &[&str], right: &[usize]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header.to_vec());
-    for (i, column) in table.column_iter_mut().enumerate() {
-        column.set_padding((0, 2));
-        if right.contains(&i) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table
 }

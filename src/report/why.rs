@@ -1,6 +1,7 @@
 //! Causes in words, each with the figures that show it.
 
 use crate::diagnosis::{Cause, Diagnosis, Evidence, Lack, Signal};
+use crate::lang::{Phrase, say};
 use crate::unit::scale::{self, Unit};
 
 use super::model::WhyRow;
@@ -16,50 +17,39 @@ fn row(diagnosis: &Diagnosis) -> WhyRow {
     let lacks = diagnosis.lacks.iter().map(lack);
     WhyRow {
         stage: Text::value(&diagnosis.stage),
-        cause: Text::of(sentence(diagnosis.cause, diagnosis.worse)),
-        evidence: Text::join(evidence.chain(lacks), "; "),
+        cause: Text::word(sentence(diagnosis.cause, diagnosis.worse)),
+        evidence: Text::clauses(evidence.chain(lacks)),
     }
 }
 
 /// What happened, by which way the stage went.
-const fn sentence(cause: Cause, worse: bool) -> &'static str {
+const fn sentence(cause: Cause, worse: bool) -> Phrase {
     match (cause, worse) {
-        (Cause::OutputLength, _) => "answers have another length: other work, not another speed",
-        (Cause::Tokenization, _) => {
-            "the same prompts are another number of tokens (tokenizer or chat template): other work, not another speed"
-        }
-        (Cause::Truncation, _) => "the share of answers that are cut at their limit changed",
-        (Cause::Throttling, true) => "the GPU's clocks were held back",
-        (Cause::Throttling, false) => "the GPU's clocks were held back less",
-        (Cause::Client, _) => "the client was the bottleneck, not the target",
-        (Cause::PrefixCache, true) => "the prefix cache found less",
-        (Cause::PrefixCache, false) => "the prefix cache found more",
-        (Cause::Speculation, true) => "fewer drafted tokens were taken (speculative decoding)",
-        (Cause::Speculation, false) => "more drafted tokens were taken (speculative decoding)",
-        (Cause::KvPressure, true) => "the KV cache was too small for the load",
-        (Cause::KvPressure, false) => "the KV cache was under less pressure",
-        (Cause::Uniform, _) => {
-            "everything moved by about the same factor: look at machine, clocks and power before any code"
-        }
-        (Cause::Prefill, true) => "prompts take longer (prefill)",
-        (Cause::Prefill, false) => "prompts take less time (prefill)",
-        (Cause::Decode, true) => "tokens take longer, all of them (decode)",
-        (Cause::Decode, false) => "tokens take less time, all of them (decode)",
-        (Cause::Queueing, true) => "requests wait longer until they are scheduled (queueing)",
-        (Cause::Queueing, false) => "requests wait less until they are scheduled (queueing)",
-        (Cause::Interference, true) => {
-            "some gaps between tokens are longer, most are not: tokens wait while prompts are computed (interference)"
-        }
-        (Cause::Interference, false) => {
-            "the long gaps between tokens are shorter, the others are not: prompts hold tokens up less (interference)"
-        }
-        (Cause::Outside, true) => "the time is lost outside the engine: network, gateway or proxy",
-        (Cause::Outside, false) => "the time is won outside the engine: network, gateway or proxy",
-        (Cause::BeforeFirstToken, _) => {
-            "the time before the first token moved and the pace of tokens did not: queue, prompt or the way there, and \
-             nothing that was measured tells which"
-        }
-        (Cause::Unclear, _) => "nothing that was measured tells why",
+        (Cause::OutputLength, _) => say::CAUSE_OUTPUT_LENGTH,
+        (Cause::Tokenization, _) => say::CAUSE_TOKENIZATION,
+        (Cause::Truncation, _) => say::CAUSE_TRUNCATION,
+        (Cause::Throttling, true) => say::CAUSE_THROTTLING,
+        (Cause::Throttling, false) => say::CAUSE_THROTTLING_LESS,
+        (Cause::Client, _) => say::CAUSE_CLIENT,
+        (Cause::PrefixCache, true) => say::CAUSE_CACHE_LESS,
+        (Cause::PrefixCache, false) => say::CAUSE_CACHE_MORE,
+        (Cause::Speculation, true) => say::CAUSE_DRAFTS_FEWER,
+        (Cause::Speculation, false) => say::CAUSE_DRAFTS_MORE,
+        (Cause::KvPressure, true) => say::CAUSE_KV,
+        (Cause::KvPressure, false) => say::CAUSE_KV_LESS,
+        (Cause::Uniform, _) => say::CAUSE_UNIFORM,
+        (Cause::Prefill, true) => say::CAUSE_PREFILL,
+        (Cause::Prefill, false) => say::CAUSE_PREFILL_LESS,
+        (Cause::Decode, true) => say::CAUSE_DECODE,
+        (Cause::Decode, false) => say::CAUSE_DECODE_LESS,
+        (Cause::Queueing, true) => say::CAUSE_QUEUE,
+        (Cause::Queueing, false) => say::CAUSE_QUEUE_LESS,
+        (Cause::Interference, true) => say::CAUSE_INTERFERENCE,
+        (Cause::Interference, false) => say::CAUSE_INTERFERENCE_LESS,
+        (Cause::Outside, true) => say::CAUSE_OUTSIDE,
+        (Cause::Outside, false) => say::CAUSE_OUTSIDE_LESS,
+        (Cause::BeforeFirstToken, _) => say::CAUSE_BEFORE_FIRST,
+        (Cause::Unclear, _) => say::CAUSE_UNCLEAR,
     }
 }
 
@@ -71,55 +61,50 @@ fn evidence(evidence: &Evidence) -> Text {
     } else {
         scale::change
     };
-    Text::of(label(evidence.signal))
-        .words(" ")
-        .figure(baseline)
-        .words(" → ")
-        .figure(candidate)
-        .words(", ")
-        .figure(change(evidence.change))
+    let moved = Text::just(change(evidence.change))
         .words(" [")
         .figure(change(evidence.low))
         .words(", ")
         .figure(change(evidence.high))
-        .words("]")
+        .words("]");
+    let signal = Text::word(label(evidence.signal));
+    let args = [signal, Text::just(baseline), Text::just(candidate), moved];
+    Text::say(say::EVIDENCE, args)
 }
 
 fn lack(lack: &Lack) -> Text {
     match lack {
-        Lack::Engine { why } => Text::of("the engine's metrics are unknown: ").prose(why),
-        Lack::EngineTimes => {
-            Text::of("the engine's metrics don't show the times of queue and prompt")
-        }
-        Lack::Gpu { why } => Text::of("no GPU was seen: ").prose(why),
+        Lack::Engine { why } => Text::say(say::LACK_ENGINE, [Text::default().prose(why)]),
+        Lack::EngineTimes => Text::word(say::LACK_TIMES),
+        Lack::Gpu { why } => Text::say(say::LACK_GPU, [Text::default().prose(why)]),
     }
 }
 
-const fn label(signal: Signal) -> &'static str {
+const fn label(signal: Signal) -> Phrase {
     match signal {
-        Signal::Ttft => "mean TTFT",
-        Signal::ItlMedian => "ITL p50",
-        Signal::ItlTail => "ITL p95",
-        Signal::EngineTtft => "TTFT by the engine",
-        Signal::Outside => "TTFT outside the engine",
-        Signal::Queue => "queue time",
-        Signal::Prefill => "prefill time",
-        Signal::Waiting => "waiting requests",
-        Signal::RunningMax => "most requests at once",
-        Signal::KvUsage => "KV cache in use at most",
-        Signal::Preemptions => "preemptions a request",
-        Signal::PrefixHits => "prompt tokens found in the prefix cache",
-        Signal::Acceptance => "drafted tokens taken",
-        Signal::OutputTokens => "tokens an answer",
-        Signal::InputTokens => "prompt tokens by planned ones",
-        Signal::Truncated => "answers cut",
-        Signal::SmClock => "SM clock",
-        Signal::Throttled => "time with clocks held back",
-        Signal::Temperature => "temperature",
-        Signal::Power => "power",
-        Signal::ClientCpu => "CPU of the client",
-        Signal::Lateness => "lateness p99 of the client",
-        Signal::LoopLag => "loop lag p99 of the client",
+        Signal::Ttft => say::SIGNAL_TTFT,
+        Signal::ItlMedian => say::SIGNAL_ITL_P50,
+        Signal::ItlTail => say::SIGNAL_ITL_P95,
+        Signal::EngineTtft => say::SIGNAL_ENGINE_TTFT,
+        Signal::Outside => say::SIGNAL_OUTSIDE,
+        Signal::Queue => say::SIGNAL_QUEUE,
+        Signal::Prefill => say::SIGNAL_PREFILL,
+        Signal::Waiting => say::SIGNAL_WAITING,
+        Signal::RunningMax => say::SIGNAL_RUNNING,
+        Signal::KvUsage => say::SIGNAL_KV,
+        Signal::Preemptions => say::SIGNAL_PREEMPTIONS,
+        Signal::PrefixHits => say::SIGNAL_PREFIX,
+        Signal::Acceptance => say::SIGNAL_DRAFTS,
+        Signal::OutputTokens => say::SIGNAL_OUTPUT,
+        Signal::InputTokens => say::SIGNAL_INPUT,
+        Signal::Truncated => say::SIGNAL_CUT,
+        Signal::SmClock => say::SIGNAL_CLOCK,
+        Signal::Throttled => say::SIGNAL_THROTTLED,
+        Signal::Temperature => say::SIGNAL_TEMPERATURE,
+        Signal::Power => say::SIGNAL_POWER,
+        Signal::ClientCpu => say::SIGNAL_CLIENT_CPU,
+        Signal::Lateness => say::SIGNAL_LATENESS,
+        Signal::LoopLag => say::SIGNAL_LAG,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What things are called: metrics, directions, states, reasons, designs, in plain words.
 
+use crate::lang::{Phrase, say};
 use crate::metric::{Cell, Kind, Metric, Statistic};
 use crate::spec::Limit;
 use crate::summary::InvalidReason;
@@ -10,69 +11,107 @@ use super::reasons;
 use super::span::Text;
 
 /// A metric as people say it.
-pub(super) const fn metric(metric: Metric) -> &'static str {
+pub(super) fn metric(metric: Metric) -> Text {
+    Text::word(name(metric))
+}
+
+/// What a metric is called.
+pub(super) const fn name(metric: Metric) -> Phrase {
     match metric {
-        Metric::Ttft => "TTFT",
-        Metric::Ttfa => "TTFA",
-        Metric::Tpot => "TPOT",
-        Metric::Itl => "ITL",
-        Metric::ChunkGap => "chunk gap",
-        Metric::MaxStall => "max stall",
-        Metric::E2e => "E2E",
-        Metric::Goodput => "goodput",
-        Metric::Attainment => "attainment",
-        Metric::RequestThroughput => "request throughput",
-        Metric::OutputThroughput => "output throughput",
-        Metric::InputThroughput => "input throughput",
-        Metric::TotalThroughput => "total throughput",
-        Metric::TokensPerJoule => "tokens per joule",
-        Metric::JoulesPerGood => "energy per good request",
-        Metric::ErrorRatio => "error ratio",
-        Metric::TruncatedRatio => "truncated ratio",
-        Metric::ColdReady => "start to ready",
-        Metric::ColdFirstRequest => "first request",
-        Metric::ColdWarmRequest => "first warm request",
-        Metric::QualityValidJson => "valid JSON",
-        Metric::QualityRegex => "pattern match",
-        Metric::QualityExact => "exact match",
-        Metric::QualityAgreement => "agreement with the baseline",
-        Metric::QualityImported => "imported score",
+        Metric::Ttft => say::TTFT,
+        Metric::Ttfa => say::TTFA,
+        Metric::Tpot => say::TPOT,
+        Metric::Itl => say::ITL,
+        Metric::ChunkGap => say::CHUNK_GAP,
+        Metric::MaxStall => say::MAX_STALL,
+        Metric::E2e => say::E2E,
+        Metric::Goodput => say::GOODPUT,
+        Metric::Attainment => say::ATTAINMENT,
+        Metric::RequestThroughput => say::REQUEST_THROUGHPUT,
+        Metric::OutputThroughput => say::OUTPUT_THROUGHPUT,
+        Metric::InputThroughput => say::INPUT_THROUGHPUT,
+        Metric::TotalThroughput => say::TOTAL_THROUGHPUT,
+        Metric::TokensPerJoule => say::TOKENS_PER_JOULE,
+        Metric::JoulesPerGood => say::JOULES_PER_GOOD,
+        Metric::ErrorRatio => say::ERROR_RATIO,
+        Metric::TruncatedRatio => say::TRUNCATED_RATIO,
+        Metric::ColdReady => say::COLD_READY,
+        Metric::ColdFirstRequest => say::COLD_FIRST,
+        Metric::ColdWarmRequest => say::COLD_WARM,
+        Metric::QualityValidJson => say::VALID_JSON,
+        Metric::QualityRegex => say::REGEX_MATCH,
+        Metric::QualityExact => say::EXACT_MATCH,
+        Metric::QualityAgreement => say::AGREEMENT,
+        Metric::QualityImported => say::IMPORTED_SCORE,
+    }
+}
+
+/// What became of a cell, as a word.
+pub(super) fn state(state: CellState) -> Text {
+    Text::word(match state {
+        CellState::Regressed => say::REGRESSED,
+        CellState::Invalid => say::INVALID,
+        CellState::Missing => say::MISSING,
+        CellState::Incomparable => say::INCOMPARABLE,
+        CellState::Suspect => say::SUSPECT,
+        CellState::Implausible => say::IMPLAUSIBLE,
+        CellState::Inconclusive => say::INCONCLUSIVE,
+        CellState::NotResolvable => say::NOT_RESOLVABLE,
+        CellState::NotFinished => say::NOT_FINISHED,
+        CellState::New => say::NEW,
+        CellState::Accepted => say::ACCEPTED,
+        CellState::Improved => say::IMPROVED,
+        CellState::Ok => say::OK,
+    })
+}
+
+/// A limit as it was meant.
+pub(super) fn limit(limit: Limit, metric: Metric) -> Text {
+    let (size, floor) = limit.describe(metric).figures();
+    let size = Text::just(size);
+    match (limit, floor) {
+        (Limit::WorseBy { .. }, Some(floor)) => {
+            Text::say(say::WORSE_BY_AND, [size, Text::just(floor)])
+        }
+        (Limit::WorseBy { .. } | Limit::WorseByPoints(_), _) => Text::say(say::WORSE_BY, [size]),
+        (Limit::AtMost(_), _) => Text::say(say::AT_MOST, [size]),
+        (Limit::AtLeast(_), _) => Text::say(say::AT_LEAST, [size]),
     }
 }
 
 /// `TTFT p95 of chat in steady`, with the names quoted.
 pub(super) fn cell(cell: &Cell) -> Text {
-    let mut text = Text::of(metric(cell.metric.metric()));
+    let mut text = metric(cell.metric.metric());
     match cell.metric.statistic() {
         Statistic::Quantile(q) => text = text.words(" ").figure(q.to_string()),
-        Statistic::Mean => text = text.words(" mean"),
+        Statistic::Mean => text = Text::say(say::MEAN_OF, [text]),
         Statistic::Value => {}
         Statistic::Task(name) => text = text.words(" ").figure(name.to_string()),
     }
     if let Some(class) = &cell.class {
-        text = text.words(" of ").quoted(class);
+        text = Text::say(say::OF_CLASS, [text, Text::value(class)]);
     }
     match &cell.stage {
-        Some(stage) => text.words(" in ").quoted(stage),
-        None => text.words(" over all stages"),
+        Some(stage) => Text::say(say::CELL_IN, [text, Text::value(stage)]),
+        None => Text::say(say::CELL_OVER_ALL, [text]),
     }
 }
 
 /// Which way a change goes, as a word; `no change` where it prints as zero.
-fn direction(metric: Metric, change: Change) -> &'static str {
+fn direction(metric: Metric, change: Change) -> Phrase {
     if (estimate(change) * 1e4).round() == 0.0 {
-        return "no change";
+        return say::NO_CHANGE;
     }
     let up = estimate(change) > 0.0;
     match (metric.kind(), change) {
-        (Kind::Distribution | Kind::OfRun, _) if up => "slower",
-        (Kind::Distribution | Kind::OfRun, _) => "faster",
-        (Kind::Rate | Kind::Energy, Change::Ratio { .. }) if up => "more",
-        (Kind::Rate | Kind::Energy, Change::Ratio { .. }) => "less",
+        (Kind::Distribution | Kind::OfRun, _) if up => say::SLOWER,
+        (Kind::Distribution | Kind::OfRun, _) => say::FASTER,
+        (Kind::Rate | Kind::Energy, Change::Ratio { .. }) if up => say::MORE,
+        (Kind::Rate | Kind::Energy, Change::Ratio { .. }) => say::LESS,
         (Kind::Rate | Kind::Energy, Change::Points { .. }) | (Kind::Proportion, _) if up => {
-            "higher"
+            say::HIGHER
         }
-        (Kind::Rate | Kind::Energy, Change::Points { .. }) | (Kind::Proportion, _) => "lower",
+        (Kind::Rate | Kind::Energy, Change::Points { .. }) | (Kind::Proportion, _) => say::LOWER,
     }
 }
 
@@ -108,16 +147,16 @@ fn interval(change: Change) -> Text {
 
 /// `+31.2 % [+27.9 %, +34.6 %] slower`.
 pub(super) fn change(metric: Metric, change: Change) -> Text {
-    let text = Text::just(signed(change, estimate(change)))
+    let way = Text::word(direction(metric, change));
+    Text::just(signed(change, estimate(change)))
         .words(" ")
         .then(interval(change))
         .words(" ")
-        .words(direction(metric, change));
-    if is_attainment(metric, change) {
-        text.words(" attainment")
-    } else {
-        text
-    }
+        .then(if is_attainment(metric, change) {
+            Text::say(say::OF_ATTAINMENT, [way])
+        } else {
+            way
+        })
 }
 
 /// `31.2 % slower [+27.9 %, +34.6 %]`, to follow "is".
@@ -125,13 +164,15 @@ fn change_said(metric: Metric, change: Change) -> Text {
     let size = signed(change, estimate(change))
         .trim_start_matches(['+', '−'])
         .to_owned();
-    let text = match direction(metric, change) {
-        "no change" => Text::of("unchanged "),
-        word => Text::just(size).words(" ").words(word).words(" "),
+    let way = direction(metric, change);
+    let text = if way == say::NO_CHANGE {
+        Text::say(say::UNCHANGED, [interval(change)])
+    } else {
+        let parts = [Text::just(size), Text::word(way), interval(change)];
+        Text::say(say::CHANGED, parts)
     };
-    let text = text.then(interval(change));
     if is_attainment(metric, change) {
-        text.words(" in attainment")
+        Text::say(say::IN_ATTAINMENT, [text])
     } else {
         text
     }
@@ -142,29 +183,26 @@ fn change_said(metric: Metric, change: Change) -> Text {
 pub(super) fn sentence(finding: &Finding) -> Text {
     let metric = finding.cell.metric.metric();
     let absolute = finding.limit.is_some_and(|limit| !limit.is_relative());
-    let mut text = cell(&finding.cell);
+    let cell = cell(&finding.cell);
     let candidate = finding.candidate.map(|reading| reading.value);
-    text = match (finding.state, &finding.reason, finding.change, candidate) {
-        (CellState::Missing, _, _, _) => text.words(" is missing"),
-        (CellState::Invalid, _, _, _) => text.words(" could not be measured"),
-        (CellState::Incomparable, _, _, _) => text.words(" was not compared"),
-        (_, Some(Reason::FellToZero), _, _) => text.words(" fell to zero"),
-        (_, _, _, Some(None)) => {
-            text.words(" is ∞: too many requests failed for it to have a value")
+    let mut text = match (finding.state, &finding.reason, finding.change, candidate) {
+        (CellState::Missing, _, _, _) => Text::say(say::IS_MISSING, [cell]),
+        (CellState::Invalid, _, _, _) => Text::say(say::NOT_MEASURED, [cell]),
+        (CellState::Incomparable, _, _, _) => Text::say(say::NOT_COMPARED, [cell]),
+        (_, Some(Reason::FellToZero), _, _) => Text::say(say::FELL, [cell]),
+        (_, _, _, Some(None)) => Text::say(say::INFINITE, [cell]),
+        (_, _, _, Some(Some(value))) if absolute => {
+            let value = Text::just(scale::value(metric.unit(), value));
+            Text::say(say::IS_VALUE, [cell, value])
         }
-        (_, _, _, Some(Some(value))) if absolute => text
-            .words(" is ")
-            .figure(scale::value(metric.unit(), value)),
-        (_, _, Some(change), _) => text.words(" is ").then(change_said(metric, change)),
-        (_, _, None, _) => text.words(" is ").words(finding.state.label()),
+        (_, _, Some(change), _) => Text::say(say::IS, [cell, change_said(metric, change)]),
+        (_, _, None, _) => Text::say(say::IS_STATE, [cell, state(finding.state)]),
     };
     if let Some(release) = &finding.since {
-        text = text.words(" since ").quoted(release);
+        text = Text::say(say::SINCE, [text, Text::value(release)]);
     }
     match finding.limit {
-        Some(limit) => text
-            .words(", limit: ")
-            .figure(limit.describe(metric).to_string()),
+        Some(limit) => Text::say(say::WITH_LIMIT, [text, self::limit(limit, metric)]),
         None => text,
     }
     .capitalised()
@@ -178,13 +216,11 @@ pub(super) fn why(finding: &Finding) -> Option<Text> {
         .as_ref()
         .map(|reason| reasons::words(metric, reason));
     let state = match finding.state {
-        CellState::Suspect if finding.limit.is_none() => {
-            Some("worth a look: worse than chance explains (one such call in ten is false)")
-        }
+        CellState::Suspect if finding.limit.is_none() => Some(say::WORTH_A_LOOK),
         // Nothing was asked of it, so nothing is open.
         CellState::Inconclusive if finding.limit.is_none() => None,
-        CellState::Suspect => Some("worse than its limit by estimate, not yet beyond doubt"),
-        CellState::Implausible => Some("too good to be believed unseen: look at what ran"),
+        CellState::Suspect => Some(say::WORSE_BY_ESTIMATE),
+        CellState::Implausible => Some(say::TOO_GOOD),
         CellState::Inconclusive
             if matches!(
                 finding.reason,
@@ -193,12 +229,10 @@ pub(super) fn why(finding: &Finding) -> Option<Text> {
         {
             None
         }
-        CellState::Inconclusive => Some("within its limit or beyond it: these repeats cannot tell"),
-        CellState::NotResolvable => {
-            Some("the limit is finer than these repeats can resolve on this machine")
-        }
-        CellState::NotFinished => Some("sampling stopped at the first regression"),
-        CellState::New => Some("not in the baseline"),
+        CellState::Inconclusive => Some(say::CANNOT_TELL),
+        CellState::NotResolvable => Some(say::LIMIT_TOO_FINE),
+        CellState::NotFinished => Some(say::STOPPED_AT_FIRST),
+        CellState::New => Some(say::NOT_IN_BASELINE),
         CellState::Regressed if finding.reason.as_ref().is_none_or(reasons::leaves_the_test) => {
             Some(proof(finding))
         }
@@ -210,19 +244,17 @@ pub(super) fn why(finding: &Finding) -> Option<Text> {
         | CellState::Improved
         | CellState::Ok => None,
     };
-    let parts: Vec<Text> = reason.into_iter().chain(state.map(Text::of)).collect();
-    (!parts.is_empty()).then(|| Text::join(parts, "; "))
+    let parts: Vec<Text> = reason.into_iter().chain(state.map(Text::word)).collect();
+    (!parts.is_empty()).then(|| Text::clauses(parts))
 }
 
 /// What a regression that a test found rests on.
-fn proof(finding: &Finding) -> &'static str {
+fn proof(finding: &Finding) -> Phrase {
     let relative = finding.limit.is_none_or(Limit::is_relative);
     match finding.evidence {
-        _ if !relative => "breaks its limit beyond doubt",
-        Some(evidence) if evidence.beyond_tolerance => {
-            "worse than the baseline beyond doubt, and by more than your tolerance at 95 %"
-        }
-        _ => "worse than the baseline beyond doubt, and the best estimate is over your tolerance",
+        _ if !relative => say::BREAKS_LIMIT,
+        Some(evidence) if evidence.beyond_tolerance => say::BEYOND_TOLERANCE,
+        _ => say::BEYOND_ZERO,
     }
 }
 
@@ -254,97 +286,79 @@ pub(super) fn resolvable(finding: &Finding) -> Option<Text> {
 
 /// `3 pairs`: the repeats behind a finding.
 pub(super) fn repeats_of(evidence: Evidence, design: &Design) -> Text {
-    let (one, many) = match design {
-        Design::Interleaved { .. } => (" pair", " pairs"),
-        Design::Stored { .. } => (" candidate run", " candidate runs"),
-        Design::SameRun | Design::Unpaired { .. } => (" run", " runs"),
+    let repeats = match design {
+        Design::Interleaved { .. } => say::PAIRS,
+        Design::Stored { .. } => say::CANDIDATE_RUNS,
+        Design::SameRun | Design::Unpaired { .. } => say::RUNS,
     };
-    Text::just(scale::count(evidence.repeats.into())).words(if evidence.repeats == 1 {
-        one
-    } else {
-        many
-    })
+    Text::say(repeats, [count(evidence.repeats)])
+}
+
+fn count(n: u32) -> Text {
+    Text::just(scale::count(n.into()))
 }
 
 /// How the runs were taken, as a sentence.
 pub(super) fn design(design: &Design) -> Text {
-    let counted = |n: u32, one: &'static str, many: &'static str| {
-        Text::just(scale::count(n.into())).words(if n == 1 { one } else { many })
-    };
-    let looks = |looks: &[u32]| {
-        Text::join(
-            looks.iter().map(|n| Text::just(scale::count((*n).into()))),
-            ", ",
-        )
-    };
+    let looks = |looks: &[u32]| Text::list(looks.iter().map(|n| count(*n)));
     match design {
-        Design::Interleaved { pairs, looks: at } => counted(*pairs, " interleaved pair", " interleaved pairs")
-            .words(" of runs in one session, looked at after ")
-            .then(looks(at))
-            .words(if at.len() == 1 { " pairs" } else { " pairs, stopping once all is decided" }),
+        Design::Interleaved { pairs, looks: at } => {
+            let phrase = if at.len() == 1 {
+                say::INTERLEAVED
+            } else {
+                say::INTERLEAVED_STOPPING
+            };
+            Text::say(phrase, [count(*pairs), looks(at)])
+        }
         Design::Stored {
             sessions,
             runs,
             looks: at,
-        } => counted(*runs, " candidate run", " candidate runs")
-            .words(" against ")
-            .then(counted(*sessions, " stored session", " stored sessions"))
-            .words(", looked at after ")
-            .then(looks(at))
-            .words(" candidate runs"),
-        Design::SameRun => Text::of("one run on both sides, so there is no change to see"),
+        } => Text::say(say::STORED, [count(*runs), count(*sessions), looks(at)]),
+        Design::SameRun => Text::word(say::ONE_RUN),
         Design::Unpaired {
             baseline: 0,
             candidate,
-        } => counted(*candidate, " candidate run", " candidate runs").words(", no baseline"),
+        } => Text::say(say::NO_BASE, [count(*candidate)]),
         Design::Unpaired {
             baseline,
             candidate,
-        } => counted(*baseline, " baseline run", " baseline runs")
-            .words(" and ")
-            .then(counted(*candidate, " candidate run", " candidate runs"))
-            .words(", neither interleaved nor stored sessions: drift of the machine cannot be told from a change"),
+        } => Text::say(say::UNPAIRED, [count(*baseline), count(*candidate)]),
     }
 }
 
 /// What the client did wrong and what to do about it.
 pub(super) fn invalid(reason: &InvalidReason) -> Text {
-    let seconds = |s: f64| scale::value(Unit::Seconds, s);
-    let share = |s: f64| scale::value(Unit::Proportion, s);
+    let seconds = |s: f64| Text::just(scale::value(Unit::Seconds, s));
+    let share = |s: f64| Text::just(scale::value(Unit::Proportion, s));
     match reason {
-        InvalidReason::Late { p99_s, limit_s } => Text::of("requests left late: p99 ")
-            .figure(seconds(*p99_s))
-            .words(", allowed ")
-            .figure(seconds(*limit_s))
-            .words("; give the client more cores or keep other work off its machine"),
-        InvalidReason::SentShort { ratio } => Text::of("only ")
-            .figure(share(*ratio))
-            .words(" of the offered requests were sent though the in-flight cap was not reached, 99 % are needed; lower the rate or use a faster client machine"),
-        InvalidReason::ClientCpu { share: used } => Text::of("the client used ")
-            .figure(share(*used))
-            .words(" of its CPU, 90 % is allowed; give it more cores or lower the rate"),
+        InvalidReason::Late { p99_s, limit_s } => {
+            Text::say(say::LATE, [seconds(*p99_s), seconds(*limit_s)])
+        }
+        InvalidReason::SentShort { ratio } => Text::say(say::SENT_SHORT, [share(*ratio)]),
+        InvalidReason::ClientCpu { share: used } => Text::say(say::CLIENT_CPU, [share(*used)]),
         InvalidReason::TokensOffPlan {
             input,
             output,
             limit,
-        } => Text::of("tokens are off the plan by ")
-            .figure(scale::change(*input))
-            .words(" (input) and ")
-            .figure(scale::change(*output))
-            .words(" (output), ")
-            .figure(share(*limit))
-            .words(" is allowed; check that the model and tokenizer are the pinned ones and that the engine honours ")
-            .quoted("ignore_eos"),
-        InvalidReason::NoRequests => {
-            Text::of("the window held not one request; lengthen the stage or raise its rate")
+        } => Text::say(
+            say::TOKENS_OFF,
+            [
+                Text::just(scale::change(*input)),
+                Text::just(scale::change(*output)),
+                share(*limit),
+                Text::value("ignore_eos"),
+            ],
+        ),
+        InvalidReason::NoRequests => Text::word(say::NO_REQUESTS),
+        InvalidReason::Interrupted => Text::word(say::INTERRUPTED),
+        InvalidReason::Shard { index, reason } => {
+            Text::say(say::SHARD, [Text::just(index.to_string()), invalid(reason)])
         }
-        InvalidReason::Interrupted => {
-            Text::of("the run was interrupted before the window ended; run it again")
+        InvalidReason::Event { name, why } => {
+            let why = Text::default().prose(why);
+            Text::say(say::EVENT_FAILED, [Text::value(name), why])
         }
-        InvalidReason::Shard { index, reason } => Text::of("shard ")
-            .figure(index.to_string())
-            .words(": ")
-            .then(invalid(reason)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::happened::Happened;
 use crate::unit::Nanos;
 
 /// What the load client saw of one stage. Instants are nanoseconds since the stage's start.
@@ -32,6 +33,9 @@ pub struct StageObservation {
     /// How each client fared in the window, piece by piece in order; of one client, one list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pulses: Vec<Vec<Pulse>>,
+    /// What became of its events.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Happened>,
 }
 
 /// How a client fared in a piece of the window, of about a second or, in long stages, longer.

@@ -36,9 +36,14 @@ impl LookClock {
         }
     }
 
+    /// When the stage's clock stood at zero, on this clock.
+    pub(super) fn origin(&self) -> Nanos {
+        self.origin.unwrap_or_default()
+    }
+
     /// The window of the stage that was heard, on this clock.
     pub(super) fn window(&self, observation: &StageObservation) -> ScrapedWindow {
-        let origin = self.origin.unwrap_or_default();
+        let origin = self.origin();
         ScrapedWindow {
             start: origin + observation.window_start,
             end: origin + observation.window_end,

@@ -77,7 +77,7 @@ pub async fn lock_keys(places: &[&TargetPlace]) -> BTreeSet<String> {
         let found = keys_of(place);
         let launch = match place {
             TargetPlace::Launched { launch, .. } => Some(&**launch),
-            TargetPlace::Urls(_) | TargetPlace::Sim(_) => None,
+            TargetPlace::Urls(_) | TargetPlace::Sim { .. } => None,
         };
         let gpus = if found.contains(MACHINE) {
             gpus_of(launch).await
@@ -101,7 +101,7 @@ fn keys_of(place: &TargetPlace) -> BTreeSet<String> {
     let (urls, launched) = match place {
         TargetPlace::Urls(urls) => (&urls[..], false),
         TargetPlace::Launched { url, .. } => (std::slice::from_ref(url), true),
-        TargetPlace::Sim(_) => return keys,
+        TargetPlace::Sim { .. } => return keys,
     };
     let ports: Vec<String> = urls.iter().filter_map(|url| local_port(url)).collect();
     if launched || !ports.is_empty() {
@@ -247,7 +247,13 @@ mod tests {
         let urls =
             |urls: &[&str]| TargetPlace::Urls(urls.iter().map(|u| (*u).to_owned()).collect());
         let keys = |place: TargetPlace| -> Vec<String> { keys_of(&place).into_iter().collect() };
-        assert_eq!(keys(TargetPlace::Sim(vec!["demo".to_owned()])), [""; 0]);
+        assert_eq!(
+            keys(TargetPlace::Sim {
+                words: vec!["demo".to_owned()],
+                replicas: 1
+            }),
+            [""; 0]
+        );
         assert_eq!(keys(urls(&["http://gpu-1:8000"])), [""; 0]);
         assert_eq!(keys(urls(&["http://127.0.0.1:8000"])), ["cpu", "port-8000"]);
         assert_eq!(keys(urls(&["https://localhost/x"])), ["cpu", "port-443"]);

@@ -269,6 +269,7 @@ gate:
                 loop_lag_max: Some(Nanos::new(5)),
                 connections: 12 / u64::from(clients),
             }]],
+            events: Vec::new(),
         }
     }
 
@@ -289,8 +290,8 @@ gate:
             let span = writer.flush().unwrap();
             let seen = observation(&plan, at, share.count());
             let classes = &spec.workload.classes;
-            run.stages
-                .push(summarised(&spec, classes, stage, &span, &seen).unwrap());
+            let summary = summarised(&spec, classes, stage, &span, &seen);
+            run.stages.push(summary.unwrap());
             observations.push(seen);
         }
         run.shard = Some(ShardStamp {
@@ -388,9 +389,8 @@ gate:
     fn a_client_that_fell_short_spoils_the_stage_for_all() {
         let folder = tempfile::tempdir().unwrap();
         let mut shards = shards(folder.path(), 2);
-        shards[1].run.stages[0]
-            .invalid
-            .push(InvalidReason::ClientCpu { share: 0.97 });
+        let spoilt = &mut shards[1].run.stages[0].invalid;
+        spoilt.push(InvalidReason::ClientCpu { share: 0.97 });
         let merged = merge(shards, &spec(), &folder.path().join("merged")).unwrap();
         let reason = Box::new(InvalidReason::ClientCpu { share: 0.97 });
         let expected = InvalidReason::Shard { index: 2, reason };

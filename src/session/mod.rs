@@ -6,6 +6,7 @@
 mod beside;
 mod clock;
 mod error;
+mod events;
 mod gpus;
 mod guard;
 mod headroom;

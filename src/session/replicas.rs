@@ -84,6 +84,12 @@ impl Replicas {
         Ok(observed)
     }
 
+    /// All of them, in their order.
+    pub(super) fn clients(&self) -> impl Iterator<Item = &ProbeClient> {
+        let all = [&self.first].into_iter().chain(&self.others);
+        all.map(|replica| &replica.client)
+    }
+
     /// Where their metrics are.
     pub(super) fn metrics(&self) -> impl Iterator<Item = &MetricsSource> {
         let all = [&self.first].into_iter().chain(&self.others);

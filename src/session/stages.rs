@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::beside::{Beside, of_shards, unseen};
 use super::error::MeasureError;
+use super::events::Events;
 use super::measure::Sitting;
 use super::replicas::Replicas;
 use crate::archive::{ArchiveError, RecordSpan, RecordWriter};
@@ -83,6 +84,7 @@ impl Sitting {
             if begin.is_none() {
                 beside = Beside::start(from.replicas, from.origin, stop.clone()).await;
             }
+            let mut events = Events::new(&planned.stage.events, from.replicas);
             let mut usage = CacheUsage::default();
             let mut counts = ClientCounts::default();
             let keep = |record: RequestRecord| {
@@ -93,13 +95,15 @@ impl Sitting {
                 }
             };
             let tell = |event: LoadEvent| {
+                events.hear(&event);
                 if let Some(beside) = &mut beside {
                     beside.hear(&event);
                 }
                 progress(event);
             };
-            let observation = run_stage(job, keep, tell, stop.clone()).await?;
+            let mut observation = run_stage(job, keep, tell, stop.clone()).await?;
             written?;
+            observation.events = events.finish(&observation, stop.clone()).await;
             let records = loaded.writer.flush()?;
             loaded.elapsed_s += observation.window_end.as_secs_f64();
             let end = observation.end.clone();

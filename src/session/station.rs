@@ -13,6 +13,8 @@ pub struct Station {
     label: String,
     pad: Launchpad,
     target: Option<RunningTarget>,
+    /// Whether even the embedded engine is started anew for each run.
+    anew: bool,
 }
 
 impl Station {
@@ -23,6 +25,18 @@ impl Station {
             label: label.to_owned(),
             pad,
             target: None,
+            anew: false,
+        }
+    }
+
+    /// Starts the embedded engine anew for each run too: one that was brought down on purpose is no
+    /// start for the next.
+    #[must_use]
+    pub fn starting_anew(self, anew: bool) -> Self {
+        let embedded = matches!(self.place, TargetPlace::Sim { .. });
+        Self {
+            anew: anew && embedded,
+            ..self
         }
     }
 
@@ -42,7 +56,7 @@ impl Station {
 
     /// Says that a run is over, which ends a launched engine.
     pub async fn rest(&mut self) {
-        if self.is_launched() {
+        if self.is_launched() || self.anew {
             self.down().await;
         }
     }

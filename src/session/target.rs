@@ -140,9 +140,9 @@ pub struct RunningTarget {
 enum Engine {
     /// Nothing: it runs already.
     Elsewhere,
-    /// The embedded engine, killed when dropped; its standard input stays open as long as it lives,
-    /// and it watches that.
-    Embedded(Child),
+    /// The embedded engine, each of its replicas killed when dropped; their standard input stays open as
+    /// long as they live, and they watch that.
+    Embedded(Vec<Child>),
     /// What the spec launches.
     Launched(Box<Launched>),
 }
@@ -162,7 +162,13 @@ impl RunningTarget {
                 bases: urls.iter().map(base).collect(),
                 engine: Engine::Elsewhere,
             }),
-            TargetPlace::Sim(words) => Self::start_sim(words, &pad.program).await,
+            TargetPlace::Sim { words, replicas } => {
+                let mut all = Self::start_sim(words, &pad.program).await?;
+                for _ in 1..*replicas {
+                    all.join(Self::start_sim(words, &pad.program).await?);
+                }
+                Ok(all)
+            }
             TargetPlace::Launched { url, launch } => {
                 let bases = vec![base(url)];
                 let launched = Launched::start(&bases[0], launch, label, pad, stop).await?;
@@ -185,7 +191,7 @@ impl RunningTarget {
         let mut child = command
             .arg("sim")
             .args(words)
-            .args(["--port", "0", "--parent-watch"])
+            .args(["--port", "0", "--parent-watch", "--takes-faults"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -206,7 +212,7 @@ impl RunningTarget {
         if let Some(base) = base {
             return Ok(Self {
                 bases: vec![base],
-                engine: Engine::Embedded(child),
+                engine: Engine::Embedded(vec![child]),
             });
         }
         let mut said = String::new();
@@ -222,6 +228,16 @@ impl RunningTarget {
         }
         .to_owned();
         Err(TargetError::NotListening { words: text, said })
+    }
+
+    /// Takes the replicas of another embedded engine as its own.
+    fn join(&mut self, other: Self) {
+        if let (Engine::Embedded(children), Engine::Embedded(others)) =
+            (&mut self.engine, other.engine)
+        {
+            children.extend(others);
+            self.bases.extend(other.bases);
+        }
     }
 
     /// The base URLs, without a trailing slash: several where there are replicas.
@@ -287,8 +303,10 @@ impl RunningTarget {
     pub(super) async fn stop(self) {
         match self.engine {
             Engine::Elsewhere => {}
-            Engine::Embedded(mut child) => {
-                let _ = child.kill().await;
+            Engine::Embedded(children) => {
+                for mut child in children {
+                    let _ = child.kill().await;
+                }
             }
             Engine::Launched(launched) => launched.stop().await,
         }

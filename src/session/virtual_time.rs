@@ -380,6 +380,7 @@ impl Client<'_> {
             backlog: 0,
             end: StageEnd::Complete,
             pulses: Vec::new(),
+            events: Vec::new(),
         }
     }
 }

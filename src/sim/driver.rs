@@ -31,6 +31,8 @@ pub(super) struct Delivery {
 enum Command {
     Submit(Job, UnboundedSender<Delivery>),
     Cancel(u64),
+    Freeze(Nanos),
+    Forget,
     Stop,
 }
 
@@ -88,6 +90,16 @@ impl Driver {
     /// Drops a job.
     pub(super) fn cancel(&self, id: u64) {
         self.send(Command::Cancel(id));
+    }
+
+    /// Does nothing for so long, from the end of the step under way on.
+    pub(super) fn freeze(&self, span: Nanos) {
+        self.send(Command::Freeze(span));
+    }
+
+    /// Forgets what the prefix cache holds, as an engine does that is started anew.
+    pub(super) fn forget(&self) {
+        self.send(Command::Forget);
     }
 
     /// Ends the thread after its current step; all clients' channels close.
@@ -161,6 +173,8 @@ impl Loop {
                         self.waiting.fetch_sub(1, Ordering::Relaxed);
                     }
                 }
+                Command::Freeze(span) => self.engine.freeze_until(self.clock.now() + span),
+                Command::Forget => self.engine.forget(),
                 Command::Stop => return false,
             }
         }

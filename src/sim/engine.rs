@@ -142,6 +142,16 @@ impl Engine {
         self.now = next.map_or(self.now, |job| self.now.max(job.arrival)) + span;
     }
 
+    /// Starts no step before then.
+    pub fn freeze_until(&mut self, until: Nanos) {
+        self.now = self.now.max(until);
+    }
+
+    /// Forgets what the prefix cache holds.
+    pub fn forget(&mut self) {
+        self.kv.forget();
+    }
+
     /// Drops a job, wherever it is. Tells whether it had been scheduled before; `None` where the
     /// engine does not hold it.
     pub fn cancel(&mut self, id: u64) -> Option<bool> {

@@ -52,6 +52,14 @@ async fn answer(mut exchange: Exchange, kind: Kind, body: &[u8]) -> Response {
             return error.into_response();
         }
     };
+    if server.refuses() {
+        exchange.finish(TruthOutcome::Rejected);
+        return ApiError::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "refused on purpose, as `POST /fault` asked",
+        )
+        .into_response();
+    }
     let arrival = server.arrivals.fetch_add(1, Ordering::Relaxed);
     server.die_if_due(arrival + 1);
 

@@ -92,6 +92,14 @@ impl Kv {
         }
     }
 
+    /// Forgets all content: what nobody holds is blank, what is held is found by nobody.
+    pub(super) fn forget(&mut self) {
+        self.findable.clear();
+        self.blank
+            .extend(std::mem::take(&mut self.idle).into_values());
+        self.blocks.iter_mut().for_each(|block| block.hash = None);
+    }
+
     /// Lets go of a sequence's blocks, the last first, so that the start of a prefix lives longest.
     pub(super) fn release(&mut self, blocks: &mut Vec<BlockId>) {
         while let Some(id) = blocks.pop() {

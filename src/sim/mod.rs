@@ -10,6 +10,7 @@
 mod api;
 mod chunks;
 mod clock;
+mod doors;
 mod driver;
 pub mod engine;
 mod exchange;
@@ -27,6 +28,7 @@ mod speech;
 mod sse;
 mod standalone;
 mod tokens;
+mod trouble;
 pub mod truth;
 
 #[cfg(test)]

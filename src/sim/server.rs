@@ -12,7 +12,6 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::serve::ListenerExt;
 use axum::{Json, Router};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -22,11 +21,13 @@ use tokio::task::JoinHandle;
 use super::SimError;
 use super::api::{self, ApiError, Kind};
 use super::clock::Clock;
+use super::doors::{Doors, Entrance, Spared};
 use super::driver::Driver;
 use super::fault::DieAfter;
 use super::generate::generate;
 use super::metrics::Metrics;
 use super::options::SimOptions;
+use super::trouble::fault;
 use super::truth::{TruthLog, TruthRecord, TruthTarget};
 
 /// Largest body that is read: a million tokens of prompt fit.
@@ -47,6 +48,8 @@ pub struct ServeOptions {
     pub truth: TruthTarget,
     /// Whether the truth has the instant of every token.
     pub truth_tokens: bool,
+    /// Whether anybody may make trouble by `POST /fault`.
+    pub takes_faults: bool,
 }
 
 impl ServeOptions {
@@ -57,6 +60,7 @@ impl ServeOptions {
             port: 0,
             truth: TruthTarget::Memory,
             truth_tokens: true,
+            takes_faults: true,
         }
     }
 }
@@ -89,6 +93,9 @@ pub(super) struct Shared {
     pub(super) arrivals: AtomicU64,
     /// Requests without an id so far.
     pub(super) unnamed: AtomicU64,
+    /// Until when everything is answered 503, in nanoseconds of `clock`.
+    pub(super) refuses_until: AtomicU64,
+    pub(super) doors: watch::Sender<Doors>,
     metrics: Arc<Mutex<Metrics>>,
 }
 
@@ -166,9 +173,13 @@ impl Server {
             life: watch::Sender::new(Life::Serving),
             arrivals: AtomicU64::new(0),
             unnamed: AtomicU64::new(0),
+            refuses_until: AtomicU64::new(0),
+            doors: Doors::new(),
             metrics,
         });
-        let serving = tokio::spawn(serve(listener, Arc::clone(&shared)));
+        let entrance = Entrance::new(listener, shared.doors.subscribe()).map_err(bind)?;
+        let routes = router(Arc::clone(&shared), options.takes_faults);
+        let serving = tokio::spawn(serve(entrance, routes, Arc::clone(&shared)));
         if truth_path.is_some() {
             tokio::spawn(flush_regularly(Arc::clone(&shared)));
         }
@@ -263,32 +274,35 @@ async fn flush_regularly(shared: Arc<Shared>) {
     }
 }
 
-async fn serve(listener: TcpListener, shared: Arc<Shared>) {
-    // Without this the kernel holds small chunks back for the client's acknowledgement.
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true);
-    });
+async fn serve(entrance: Entrance, routes: Router, shared: Arc<Shared>) {
     let mut life = shared.life.subscribe();
     let over = async move {
         let _ = life.wait_for(|life| life.is_over()).await;
     };
     // Accept errors are retried inside; the result is always Ok.
-    let _ = axum::serve(listener, router(shared))
+    let routes = routes.into_make_service_with_connect_info::<Spared>();
+    let _ = axum::serve(entrance, routes)
         .with_graceful_shutdown(over)
         .await;
 }
 
 type Context = State<Arc<Shared>>;
 
-fn router(shared: Arc<Shared>) -> Router {
-    Router::new()
+fn router(shared: Arc<Shared>, takes_faults: bool) -> Router {
+    let routes = Router::new()
         .route("/v1/chat/completions", post(chat))
         .route("/v1/completions", post(completion))
         .route("/v1/models", get(models))
         .route("/tokenize", post(tokenize))
         .route("/version", get(version))
         .route("/health", get(|| async { StatusCode::OK }))
-        .route("/metrics", get(metrics))
+        .route("/metrics", get(metrics));
+    let routes = if takes_faults {
+        routes.route("/fault", post(fault))
+    } else {
+        routes
+    };
+    routes
         .fallback(|| async { ApiError::new(StatusCode::NOT_FOUND, "no such route") })
         .method_not_allowed_fallback(|| async {
             ApiError::new(

@@ -316,6 +316,7 @@ async fn truth_goes_to_a_file_that_is_whole_after_shutdown() {
     let server = Server::start(ServeOptions {
         truth: TruthTarget::File(path.clone()),
         truth_tokens: false,
+        takes_faults: false,
         ..ServeOptions::in_memory(SimOptions::named("test").unwrap())
     })
     .await

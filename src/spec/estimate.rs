@@ -244,6 +244,7 @@ mod tests {
             drain_timeout: Nanos::from_secs(60),
             stop_when: None,
             soak: false,
+            events: Vec::new(),
             labels: Vec::new(),
         };
         assert_eq!(stage.expected_requests(), Some(1440.0));

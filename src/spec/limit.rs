@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
+use crate::unit::scale;
 
 /// Where a cell breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -56,9 +57,9 @@ pub struct LimitText {
     metric: Metric,
 }
 
-impl fmt::Display for LimitText {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use crate::unit::scale;
+impl LimitText {
+    /// Its size, `15 %`, and the least absolute change beside it, `10 ms`.
+    pub fn figures(&self) -> (String, Option<String>) {
         let unit = self.metric.unit();
         // Limits are round numbers that someone typed, so their trailing zeros go.
         let plain = |value: f64| {
@@ -75,16 +76,21 @@ impl fmt::Display for LimitText {
         };
         let percent = |ratio: f64| (ratio * 1e11).round() / 1e9;
         match self.limit {
-            Limit::WorseBy { ratio, floor: None } => write!(f, "worse by {} %", percent(ratio)),
-            Limit::WorseBy {
-                ratio,
-                floor: Some(floor),
-            } => {
-                write!(f, "worse by {} % and {}", percent(ratio), plain(floor))
-            }
-            Limit::WorseByPoints(points) => write!(f, "worse by {} pp", percent(points)),
-            Limit::AtMost(value) => write!(f, "at most {}", plain(value)),
-            Limit::AtLeast(value) => write!(f, "at least {}", plain(value)),
+            Limit::WorseBy { ratio, floor } => (format!("{} %", percent(ratio)), floor.map(plain)),
+            Limit::WorseByPoints(points) => (format!("{} pp", percent(points)), None),
+            Limit::AtMost(value) | Limit::AtLeast(value) => (plain(value), None),
+        }
+    }
+}
+
+impl fmt::Display for LimitText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (size, floor) = self.figures();
+        match (self.limit, floor) {
+            (Limit::WorseBy { .. }, Some(floor)) => write!(f, "worse by {size} and {floor}"),
+            (Limit::WorseBy { .. } | Limit::WorseByPoints(_), _) => write!(f, "worse by {size}"),
+            (Limit::AtMost(_), _) => write!(f, "at most {size}"),
+            (Limit::AtLeast(_), _) => write!(f, "at least {size}"),
         }
     }
 }

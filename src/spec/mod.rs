@@ -16,6 +16,7 @@ mod estimate;
 mod fields;
 mod files;
 mod gate;
+mod happening;
 mod import;
 mod keep_text;
 mod launch;
@@ -53,6 +54,7 @@ pub use connection::{
 };
 pub use files::{FileAsk, FileText, Files, Reader, SchemaStamp};
 pub use gate::{Drift, Gate, GateCell, Policy, Repeats};
+pub use happening::{Action, Happening, Method, Trouble};
 pub use import::Import;
 pub use keep_text::KeepText;
 pub use launch::{Ending, Launch, Ready, StopSignal, Word};

@@ -12,6 +12,7 @@ use super::class::Class;
 use super::connection::{TargetConnection, Wire};
 use super::files::SchemaStamp;
 use super::gate::Gate;
+use super::happening::Happening;
 use super::import::Import;
 use super::keep_text::KeepText;
 use super::metrics::MetricsPlace;
@@ -103,6 +104,10 @@ impl Spec {
             target.place = target.place.in_folder(folder);
             target
         });
+        for stage in &mut self.stages {
+            let events = std::mem::take(&mut stage.events).into_iter();
+            stage.events = events.map(|event| event.in_folder(folder)).collect();
+        }
         let imports = self.imports.into_iter();
         self.imports = imports.map(|import| import.in_folder(folder)).collect();
         self
@@ -296,6 +301,9 @@ pub struct Stage {
     /// gates.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub soak: bool,
+    /// What happens to the target meanwhile, in order of time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Happening>,
     /// It is run only where one of these is selected; always where there is none.
     #[serde(skip)]
     pub labels: Vec<String>,

@@ -10,8 +10,13 @@ pub enum TargetPlace {
     /// At URLs like `http://host:8000`, without the API's path: one, or several replicas that get
     /// requests in turn.
     Urls(Vec<String>),
-    /// The embedded engine, started for the run; profile first, then its switches.
-    Sim(Vec<String>),
+    /// The embedded engine, started for the run.
+    Sim {
+        /// The profile first, then its switches.
+        words: Vec<String>,
+        /// How many of it, each at a URL of its own.
+        replicas: u32,
+    },
     /// An engine that is started for each run and ended after it.
     Launched {
         /// Where it then listens.
@@ -22,6 +27,15 @@ pub enum TargetPlace {
 }
 
 impl TargetPlace {
+    /// How many servers it is.
+    pub const fn replicas(&self) -> usize {
+        match self {
+            Self::Urls(urls) => urls.len(),
+            Self::Sim { replicas, .. } => *replicas as usize,
+            Self::Launched { .. } => 1,
+        }
+    }
+
     /// With what it names of files and folders found from this folder, the spec's.
     #[must_use]
     pub fn in_folder(self, folder: &Path) -> Self {
@@ -30,7 +44,7 @@ impl TargetPlace {
                 url,
                 launch: Box::new(launch.in_folder(folder)),
             },
-            other @ (Self::Urls(_) | Self::Sim(_)) => other,
+            other @ (Self::Urls(_) | Self::Sim { .. }) => other,
         }
     }
 }

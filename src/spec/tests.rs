@@ -220,7 +220,8 @@ fn each_replica_has_metrics_of_its_own() {
 fn everything_written_is_read() {
     let spec = good("sim");
     let words = ["h100-8b", "--slower-prefill", "30%"].map(str::to_owned);
-    assert_eq!(spec.target.place, TargetPlace::Sim(words.to_vec()));
+    let (words, replicas) = (words.to_vec(), 1);
+    assert_eq!(spec.target.place, TargetPlace::Sim { words, replicas });
     assert_eq!(
         (spec.target.api, spec.target.layer),
         (Api::Completions, Layer::EndToEnd)

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lang::{Said, of_judged};
 use crate::metric::Cell;
 
 /// "TTFT p95 may lose 8 % if output throughput gains 15 %": while the gain is shown, the cell's
@@ -19,15 +20,21 @@ pub struct Trade {
     pub up_to: f64,
 }
 
+impl Trade {
+    /// As a sentence.
+    pub fn said(&self) -> Said {
+        let percent = |ratio: f64| ((ratio * 1e11).round() / 1e9).to_string();
+        let args = [
+            percent(self.up_to),
+            self.gain.to_string(),
+            percent(self.better_by),
+        ];
+        Said::new(of_judged::TRADE, args)
+    }
+}
+
 impl fmt::Display for Trade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = |ratio: f64| (ratio * 1e11).round() / 1e9;
-        write!(
-            f,
-            "up to {} % if `{}` is better by {} %",
-            percent(self.up_to),
-            self.gain,
-            percent(self.better_by)
-        )
+        self.said().fmt(f)
     }
 }

@@ -124,6 +124,16 @@ impl FirstErrors {
     }
 }
 
+/// Whether a request completed within every clause of its class's SLO.
+pub(super) fn is_good(record: &RequestRecord, classes: &[Class], from_schedule: bool) -> bool {
+    let timeline = Timeline::new(record, from_schedule);
+    let slo = &classes[record.class as usize].slo;
+    record.outcome == Outcome::Completed
+        && slo
+            .iter()
+            .all(|(&clause, &limit)| timeline.meets(clause, limit))
+}
+
 impl<'a> Tally<'a> {
     /// Metrics of which it has quantiles.
     pub(super) const SELECTIONS: u64 = 7;

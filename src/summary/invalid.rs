@@ -36,6 +36,13 @@ pub enum InvalidReason {
     NoRequests,
     /// The run was interrupted before the window ended.
     Interrupted,
+    /// An event of the stage did not happen, so what was measured is not what was asked for.
+    Event {
+        /// Its name.
+        name: String,
+        /// What became of it.
+        why: String,
+    },
     /// So was the part of the load that one shard sent.
     Shard {
         /// Which, from 1.

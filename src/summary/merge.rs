@@ -237,6 +237,8 @@ pub fn merge_observations(
             .iter()
             .flat_map(|seen| seen.pulses.iter().cloned())
             .collect(),
+        // Shards take no part in events.
+        events: Vec::new(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Records to the summary of a run.
 
+mod aftermath;
 mod class;
 mod cold_start;
 mod counted;
@@ -36,6 +37,7 @@ mod totals;
 mod window;
 mod windows;
 
+pub use aftermath::{Aftermath, Bursts, EventSummary, Recovery};
 pub use cold_start::{ColdStart, EarlyAnswer};
 pub use cross_check::{BothCounts, BothTimes, ClientCounts, CountOf, CrossCheck, TimeOf};
 pub use distribution::{Adjusted, Distribution, PercentileMethod, QuantileValue};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::aftermath::{Bursts, EventSummary};
 use super::cold_start::ColdStart;
 use super::distribution::Distribution;
 use super::engine::EngineView;
@@ -255,6 +256,12 @@ pub struct StageSummary {
     /// Each class; left out where there is only one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub classes: BTreeMap<String, ClassSummary>,
+    /// What happened in it on purpose, and what followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<EventSummary>,
+    /// What followed from its bursts; `None` where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<Bursts>,
     /// By tenant; `None` where no request has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenants: Option<Tenants>,

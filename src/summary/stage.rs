@@ -1,5 +1,6 @@
 //! Records of one stage to its summary, with what makes it invalid.
 
+use super::aftermath::{self, Gathered};
 use super::class::{Frame, Tally};
 use super::health::ClientHealth;
 use super::invalid::InvalidReason;
@@ -75,6 +76,7 @@ struct Survey<'a> {
     settlings: Settlings,
     backlog: Backlog,
     windows: Windows,
+    gathered: Option<Gathered<'a>>,
 }
 
 impl<'a> Survey<'a> {
@@ -101,6 +103,7 @@ impl<'a> Survey<'a> {
             settlings: Settlings::new(frame),
             backlog: Backlog::new(frame),
             windows: Windows::new(frame, stage.soak, fineness),
+            gathered: Gathered::new(stage, classes, frame, &observation.events),
         }
     }
 
@@ -119,6 +122,9 @@ impl<'a> Survey<'a> {
         self.settlings.see(record);
         self.backlog.see(record);
         self.windows.see(record);
+        if let Some(gathered) = &mut self.gathered {
+            gathered.see(record);
+        }
     }
 
     /// Ends the first pass.
@@ -176,8 +182,9 @@ impl<'a> Survey<'a> {
             ..
         } = self.context;
         // Under a rate that changes, latency and backlog change with it: that shows neither.
-        let steady = stage.arrival.is_steady();
+        let steady = stage.arrival.is_steady() && stage.events.is_empty();
         let from_schedule = self.frame.from_schedule;
+        let (found, bursts) = self.gathered.map(Gathered::finish).unwrap_or_default();
         let lateness = |q| self.lateness.quantile(q, 0).unwrap_or(0.0);
         let mut summary = StageSummary {
             name: stage.name.clone(),
@@ -221,6 +228,8 @@ impl<'a> Survey<'a> {
                 .zip(self.classes)
                 .map(|(class, tally)| (class.name.to_string(), tally.finish(quantiles)))
                 .collect(),
+            events: aftermath::events(&observation.events, self.frame, found),
+            bursts,
             tenants: self.tenants.finish(),
             windows: self.windows.finish(&observation.pulses),
         };
@@ -256,6 +265,12 @@ fn invalid(
     if observation.end == StageEnd::Interrupted {
         reasons.push(InvalidReason::Interrupted);
     }
+    reasons.extend(observation.events.iter().filter_map(|event| {
+        Some(InvalidReason::Event {
+            name: event.name.clone(),
+            why: event.outcome.trouble()?.to_owned(),
+        })
+    }));
     let pooled = &summary.pooled;
     if pooled.scheduled == 0 {
         if reasons.is_empty() && observation.end == StageEnd::Complete {

@@ -40,6 +40,7 @@ pub(crate) fn stage() -> Stage {
         drain_timeout: Nanos::from_secs(1),
         stop_when: None,
         soak: false,
+        events: Vec::new(),
         labels: Vec::new(),
     }
 }
@@ -58,6 +59,7 @@ pub(crate) fn observation() -> StageObservation {
         backlog: 0,
         end: StageEnd::Complete,
         pulses: Vec::new(),
+        events: Vec::new(),
     }
 }
 

@@ -9,6 +9,7 @@ use super::model::{Finding, Judgement, Reason};
 use super::state::CellState;
 use super::{judge, judge_as};
 use crate::compare::{ComparedCell, Comparison};
+use crate::lang::{Said, of_judged};
 use crate::metric::Cell;
 use crate::spec::{Gate, Limit};
 
@@ -42,12 +43,10 @@ pub fn judge_accepting(comparison: &Comparison, gate: &Gate, excuses: &[Excuse])
         judgement.findings.iter().any(kept)
     };
     let caveats = excuses.iter().filter(needless).map(|excuse| {
-        format!(
-            "`{}` keeps its own limit: `{}`, which accepts it as worse, can go",
-            excuse.cell, excuse.file
-        )
+        let args = [excuse.cell.to_string(), excuse.file.clone()];
+        Said::new(of_judged::NEEDLESS_ACCEPT, args)
     });
-    let caveats: Vec<String> = caveats.collect();
+    let caveats: Vec<Said> = caveats.collect();
     judgement.caveats.extend(caveats);
     judgement
 }

@@ -4,6 +4,7 @@ use super::accepted::{Excuse, judge_excusing};
 use super::model::{Headline, Judgement, NextLook, Verdict};
 use crate::compare::{Arrangement, ComparedCell, Comparison};
 use crate::exit::Exit;
+use crate::lang::{Phrase, Said, of_judged};
 use crate::spec::{Drift, Gate, Policy};
 
 /// A pinned session beside the candidate.
@@ -44,23 +45,36 @@ pub fn judge_drift(
 }
 
 /// Why the drift that a gate asks for can't be judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoRelease {
     /// None is pinned.
-    #[error(
-        "no release is pinned here, so its drift is not judged: `infergate baseline pin SESSION --as LABEL`"
-    )]
     NotPinned,
     /// Its runs are of something else.
-    #[error("the pinned release ran another workload, so its drift is not judged")]
     OtherWorkload,
 }
 
 impl NoRelease {
+    /// As a sentence.
+    pub fn said(self) -> Said {
+        Said::plain(self.phrase())
+    }
+
+    const fn phrase(self) -> Phrase {
+        match self {
+            Self::NotPinned => of_judged::NOT_PINNED,
+            Self::OtherWorkload => of_judged::OTHER_RELEASE_WORKLOAD,
+        }
+    }
+
     /// Why that of this judgement was not judged, where its gate asked for it; a report's JSON keeps it
     /// among the caveats.
     pub fn of(judgement: &Judgement) -> Option<Self> {
-        let said = |why: &Self| judgement.caveats.contains(&why.to_string());
+        let said = |why: &Self| {
+            judgement
+                .caveats
+                .iter()
+                .any(|caveat| caveat.is(why.phrase()))
+        };
         [Self::NotPinned, Self::OtherWorkload]
             .into_iter()
             .find(said)
@@ -71,7 +85,7 @@ impl NoRelease {
 /// not measured is no pass, unless the gate's `no_baseline` says so.
 #[must_use]
 pub fn without_drift(mut judgement: Judgement, why: NoRelease, gate: &Gate) -> Judgement {
-    judgement.caveats.push(why.to_string());
+    judgement.caveats.push(why.said());
     if judgement.verdict == Verdict::Pass {
         judgement.verdict = Verdict::Undecided;
     }
@@ -81,14 +95,20 @@ pub fn without_drift(mut judgement: Judgement, why: NoRelease, gate: &Gate) -> J
         Policy::Fail => (Exit::Regression, Some("fail")),
     };
     judgement.exit = judgement.exit.worst(exit);
-    let said = word.map(|word| format!("`no_baseline: {word}` in the spec decides"));
+    let said = word.map(|word| Said::new(of_judged::POLICY, [format!("`no_baseline: {word}`")]));
     judgement.policy = both(judgement.policy, said);
     judgement
 }
 
-fn both(one: Option<String>, other: Option<String>) -> Option<String> {
+/// What policies decide, of both.
+fn both(one: Option<Said>, other: Option<Said>) -> Option<Said> {
     match (one, other) {
-        (Some(one), Some(other)) if one != other => Some(format!("{one}, {other}")),
+        (Some(one), Some(other)) if one != other => Some(match (one.phrase(), other.phrase()) {
+            (Some((phrase, [one])), Some((of_judged::POLICY, [other]))) => {
+                Said::new(phrase, [format!("{one}, {other}")])
+            }
+            _ => Said::from(format!("{one}, {other}")),
+        }),
         (one, other) => one.or(other),
     }
 }
@@ -136,8 +156,8 @@ fn joined(mut judgement: Judgement, drift: Judgement) -> Judgement {
     judgement
         .findings
         .sort_by_key(|finding| (!finding.gated, finding.state));
-    let new = |text: &String| !judgement.caveats.contains(text);
-    let caveats: Vec<String> = drift.caveats.into_iter().filter(new).collect();
+    let new = |text: &Said| !judgement.caveats.contains(text);
+    let caveats: Vec<Said> = drift.caveats.into_iter().filter(new).collect();
     judgement.caveats.extend(caveats);
     for advice in drift.advice {
         if !judgement.advice.contains(&advice) {

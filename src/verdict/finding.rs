@@ -6,6 +6,7 @@ use super::replay::{Replay, Result};
 use super::screen::SetAside;
 use super::state::CellState;
 use crate::compare::{Arrangement, ComparedCell, Comparison, Measure, Value};
+use crate::lang::{Phrase, Said, of_judged};
 use crate::metric::{Direction, Kind};
 use crate::spec::Limit;
 use crate::stats::proportion::Count;
@@ -221,32 +222,30 @@ impl Context<'_> {
     }
 
     /// What the design lacks to decide about a relative limit.
-    fn lacking(&self, hypothesis: &Hypothesis<'_>) -> Option<String> {
+    fn lacking(&self, hypothesis: &Hypothesis<'_>) -> Option<Said> {
         match self.comparison.arrangement {
             Arrangement::Interleaved | Arrangement::SameRun => None,
-            Arrangement::Unpaired => Some(format!(
-                "the runs of both sides did not take turns, and the baseline has fewer than {FEWEST_SESSIONS} stored sessions"
-            )),
+            Arrangement::Unpaired => {
+                let fewest = [FEWEST_SESSIONS.to_string()];
+                Some(Said::new(of_judged::NO_TURNS, fewest))
+            }
             Arrangement::Stored => {
                 let sessions = hypothesis.stored_sessions();
-                let age = self.comparison.archive_age_days;
-                let since = if hypothesis.level_changed() {
-                    " since its level changed"
-                } else {
-                    ""
+                let changed = hypothesis.level_changed();
+                let of = |needed: usize, [plain, since]: [Phrase; 2]| {
+                    let args = [sessions.to_string(), needed.to_string()];
+                    Said::new(if changed { since } else { plain }, args)
                 };
                 if sessions < FEWEST_SESSIONS {
-                    Some(format!(
-                        "the baseline has {sessions} of the {FEWEST_SESSIONS} sessions that a verdict needs{since}"
-                    ))
+                    let few = [of_judged::FEW_SESSIONS, of_judged::FEW_SESSIONS_SINCE];
+                    Some(of(FEWEST_SESSIONS, few))
                 } else if sessions < FIRM_SESSIONS {
-                    Some(format!(
-                        "the baseline has {sessions} of the {FIRM_SESSIONS} sessions that a firm verdict needs{since}"
-                    ))
+                    let few = [of_judged::FEW_FOR_FIRM, of_judged::FEW_FOR_FIRM_SINCE];
+                    Some(of(FIRM_SESSIONS, few))
                 } else {
-                    age.filter(|days| *days > ARCHIVE_DAYS).map(|days| {
-                        format!("the newest session of the baseline is {days:.0} days old")
-                    })
+                    let age = self.comparison.archive_age_days;
+                    let old = age.filter(|days| *days > ARCHIVE_DAYS);
+                    old.map(|days| Said::new(of_judged::OLD_SESSION, [format!("{days:.0}")]))
                 }
             }
         }
@@ -282,7 +281,7 @@ impl Context<'_> {
 
 /// What a trade did to a cell that is over its plain tolerance.
 fn trade_reason(state: CellState, hypothesis: &Hypothesis<'_>, shown: &Looked) -> Option<Reason> {
-    let trade = hypothesis.trade()?.to_string();
+    let trade = hypothesis.trade()?.said();
     match shown.gained {
         Some(Gained { by, shown: true }) if hypothesis.is_over_plain(shown) => {
             Some(Reason::Traded { trade, by })

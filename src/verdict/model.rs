@@ -8,6 +8,7 @@ use super::state::CellState;
 use crate::compare::{Alike, PinDifference};
 use crate::diagnosis::Diagnosis;
 use crate::exit::Exit;
+use crate::lang::Said;
 use crate::metric::Cell;
 use crate::spec::Limit;
 use crate::stats::moderated::Evidence as Proof;
@@ -127,7 +128,7 @@ pub enum Reason {
     /// The cell has no value, and why.
     Absent {
         /// Why, in words.
-        why: String,
+        why: Said,
     },
     /// Too few values for this quantile.
     FewSamples {
@@ -147,19 +148,19 @@ pub enum Reason {
     /// The archive is too small, too old, or the design shows no more.
     Advisory {
         /// What is lacking, in words.
-        what: String,
+        what: Said,
     },
     /// Its tolerance was the cap of its trade, for the gain was shown.
     Traded {
         /// The trade, in words.
-        trade: String,
+        trade: Said,
         /// By how much the other cell is better, as a fraction.
         by: f64,
     },
     /// It is over its tolerance, and the gain that would have widened it was not shown.
     TradeNotShown {
         /// The trade, in words.
-        trade: String,
+        trade: Said,
         /// By how much the other cell is better by estimate; `None` where nothing can be said.
         by: Option<f64>,
     },
@@ -272,7 +273,8 @@ pub struct UniformShift {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Advice {
     /// One sentence.
-    pub text: String,
+    #[serde(flatten)]
+    pub text: Said,
     /// A command to run, if there is one.
     pub command: Option<String>,
 }
@@ -295,7 +297,7 @@ pub struct Judgement {
     /// The exit code, after the spec's policies.
     pub exit: Exit,
     /// What a policy changed, in words.
-    pub policy: Option<String>,
+    pub policy: Option<Said>,
     /// The counts for the first line.
     pub headline: Headline,
     /// How the runs were taken.
@@ -318,7 +320,7 @@ pub struct Judgement {
     /// All findings, worst first, then in the order of cells.
     pub findings: Vec<Finding>,
     /// Reasons to trust the whole less, in words.
-    pub caveats: Vec<String>,
+    pub caveats: Vec<Said>,
     /// What to do next.
     pub advice: Vec<Advice>,
     /// Whether more repeats are worth taking.

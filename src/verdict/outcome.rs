@@ -7,8 +7,9 @@ use super::model::{
 use super::screen::Screened;
 use super::shift::uniform_shift;
 use super::state::CellState;
-use crate::compare::Arrangement;
+use crate::compare::{Arrangement, Mismatch};
 use crate::exit::Exit;
+use crate::lang::{Phrase, Said, of_judged};
 use crate::metric::Kind;
 use crate::spec::{Gate, Limit, Policy};
 
@@ -151,7 +152,7 @@ fn verdict(findings: &[Finding]) -> Verdict {
 }
 
 /// The exit code after the spec's policies, and what they changed.
-fn exit(findings: &[Finding], gate: &Gate) -> (Exit, Option<String>) {
+fn exit(findings: &[Finding], gate: &Gate) -> (Exit, Option<Said>) {
     let mut changed: Vec<String> = Vec::new();
     let mut apply = |policy: Policy, name: &str| -> Exit {
         let (exit, word) = match policy {
@@ -159,7 +160,7 @@ fn exit(findings: &[Finding], gate: &Gate) -> (Exit, Option<String>) {
             Policy::Pass => (Exit::Pass, "pass"),
             Policy::Fail => (Exit::Regression, "fail"),
         };
-        let text = format!("`{name}: {word}` in the spec decides");
+        let text = format!("`{name}: {word}`");
         if !changed.contains(&text) {
             changed.push(text);
         }
@@ -179,7 +180,8 @@ fn exit(findings: &[Finding], gate: &Gate) -> (Exit, Option<String>) {
         };
         worst = worst.worst(exit);
     }
-    (worst, (!changed.is_empty()).then(|| changed.join(", ")))
+    let said = || Said::new(of_judged::POLICY, [changed.join(", ")]);
+    (worst, (!changed.is_empty()).then(said))
 }
 
 fn design(context: &Context<'_>, screened: &Screened) -> Design {
@@ -213,20 +215,14 @@ fn design(context: &Context<'_>, screened: &Screened) -> Design {
     }
 }
 
-fn caveats(context: &Context<'_>, screened: &Screened) -> Vec<String> {
+fn caveats(context: &Context<'_>, screened: &Screened) -> Vec<Said> {
     let comparison = context.comparison;
-    let mut caveats: Vec<String> = comparison
-        .mismatches
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let mut caveats: Vec<Said> = comparison.mismatches.iter().map(Mismatch::said).collect();
     caveats.extend(comparison.caveats.iter().cloned());
     let dropped = screened.taken - screened.kept.len();
     if dropped > 0 {
-        caveats.push(format!(
-            "{dropped} of {} repeats left out: a gated cell has no valid value there",
-            screened.taken
-        ));
+        let counts = [dropped, screened.taken].map(|n| n.to_string());
+        caveats.push(Said::new(of_judged::REPEATS_LEFT_OUT, counts));
     }
     let relative = |cell: &crate::compare::ComparedCell| cell.limit.is_some_and(Limit::is_relative);
     if comparison.sessions == 0
@@ -236,20 +232,16 @@ fn caveats(context: &Context<'_>, screened: &Screened) -> Vec<String> {
             .iter()
             .any(|cell| cell.gated && relative(cell))
     {
-        caveats.push(
-            "assumed noise: no archived session says how much runs scatter on this machine"
-                .to_owned(),
-        );
+        caveats.push(Said::plain(of_judged::ASSUMED_NOISE));
     }
     if context.replay.noisy {
-        let text = if comparison.sessions == 0 {
-            "this session is noisier than assumed: only its own scatter counts"
+        caveats.push(Said::plain(if comparison.sessions == 0 {
+            of_judged::NOISIER_THAN_ASSUMED
         } else {
-            "this session is noisier than the archive: archive prior dropped"
-        };
-        caveats.push(text.to_owned());
+            of_judged::NOISIER_THAN_ARCHIVE
+        }));
     }
-    let work: Vec<String> = comparison
+    let work: Vec<Said> = comparison
         .cells
         .iter()
         .filter(|cell| cell.gated)
@@ -259,7 +251,7 @@ fn caveats(context: &Context<'_>, screened: &Screened) -> Vec<String> {
                 cell.work_changed.as_ref()?,
             ))
         })
-        .map(|(stage, what)| format!("`{stage}` did other work on the candidate: {what}"))
+        .map(|(stage, what)| Said::new(of_judged::OTHER_WORK, [stage.to_owned(), what.clone()]))
         .collect();
     for text in work {
         if !caveats.contains(&text) {
@@ -290,84 +282,68 @@ fn advice(context: &Context<'_>, findings: &[Finding], next: NextLook) -> Vec<Ad
         !(not_settled(&finding) || sessions && advisory(finding))
             && finding.reason != Some(Reason::BaselineOverloaded)
     });
-    let plain = |text: String| Advice {
+    let told = |text: Said| Advice {
         text,
         command: None,
     };
+    let plain = |phrase: Phrase| told(Said::plain(phrase));
     let mut advice = Vec::new();
     if any(CellState::Incomparable) {
-        advice.push(plain(
-            "measure both sides alike, or list the pins that may differ under `under_test`"
-                .to_owned(),
-        ));
+        advice.push(plain(of_judged::MEASURE_ALIKE));
     }
     if context.comparison.arrangement == Arrangement::Unpaired
         && (any(CellState::Suspect) || any(CellState::Inconclusive))
     {
         advice.push(Advice {
-            text: "let both sides take turns on one machine".to_owned(),
+            text: Said::plain(of_judged::TAKE_TURNS),
             command: Some("infergate ab SPEC --baseline-url A --candidate-url B".to_owned()),
         });
     }
     if sessions {
         advice.push(Advice {
-            text: "measure and promote more sessions of the baseline, or let it run beside the candidate with `infergate ab`".to_owned(),
+            text: Said::plain(of_judged::MORE_SESSIONS),
             command: Some("infergate baseline promote SESSION --reason TEXT".to_owned()),
         });
     }
     if let NextLook::Repeats(repeats) = next {
-        advice.push(plain(format!(
-            "the next look needs {repeats} repeats in all"
-        )));
+        let repeats = [repeats.to_string()];
+        advice.push(told(Said::new(of_judged::NEXT_LOOK, repeats)));
     } else if open {
-        advice.push(plain(
-            "raise `repeats.max` or the tolerance, or quieten the machine, to decide the open cells"
-                .to_owned(),
-        ));
+        advice.push(plain(of_judged::RAISE_REPEATS));
     }
     if let Some(finding) = findings.iter().filter(|f| f.gated).find(not_settled) {
         let stage = finding.cell.stage.as_deref().unwrap_or("*");
-        advice.push(plain(format!(
-            "lengthen `warmup` of stage `{stage}`, or lower its load if it never settles"
-        )));
+        let stage = [stage.to_owned()];
+        advice.push(told(Said::new(of_judged::LENGTHEN_WARMUP, stage)));
     }
     if overloaded {
-        advice.push(plain(
-            "lower the rate: under overload latency depends on the stage's length alone".to_owned(),
-        ));
+        advice.push(plain(of_judged::LOWER_RATE));
     }
-    advice.extend(findings.iter().filter_map(not_resolvable).map(plain));
+    advice.extend(findings.iter().filter_map(not_resolvable).map(told));
     if any(CellState::Implausible) {
-        advice.push(plain(
-            "check that the candidate did the same work before believing the improvement"
-                .to_owned(),
-        ));
+        advice.push(plain(of_judged::CHECK_WORK));
     }
     if any(CellState::Invalid) || any(CellState::Missing) {
-        advice.push(plain(
-            "fix what the unmeasured cells name, then measure again".to_owned(),
-        ));
+        advice.push(plain(of_judged::FIX_UNMEASURED));
     }
     advice
 }
 
 /// What a gated cell that can't be resolved would need.
-fn not_resolvable(finding: &Finding) -> Option<String> {
+fn not_resolvable(finding: &Finding) -> Option<Said> {
     if !finding.gated || finding.state != CellState::NotResolvable {
         return None;
     }
     let cell = &finding.cell;
     if let Some(Reason::FewSamples { n, needed }) = finding.reason {
-        return Some(format!(
-            "`{cell}` rests on {n} values a run and needs {needed}: lengthen the stage or gate a lower percentile"
-        ));
+        let args = [cell.to_string(), n.to_string(), needed.to_string()];
+        return Some(Said::new(of_judged::NEEDS_VALUES, args));
     }
     let smallest = finding.evidence?.resolvable? * 100.0;
     let unit = match (finding.limit, cell.metric.metric().kind()) {
         (Some(Limit::WorseByPoints(_)), _) | (_, Kind::Proportion) => "pp",
         _ => "%",
     };
-    Some(format!(
-        "the tolerance of `{cell}` is not resolvable on this machine: the smallest that is, is {smallest:.1} {unit}"
-    ))
+    let args = [cell.to_string(), format!("{smallest:.1}"), unit.to_owned()];
+    Some(Said::new(of_judged::TOO_FINE, args))
 }

@@ -4,6 +4,7 @@ use super::model::Reason;
 use super::screen::SetAside;
 use super::state::CellState;
 use crate::compare::{Arrangement, ComparedCell, Comparison, Measure, Unfit, Value};
+use crate::lang::{Said, of_judged};
 use crate::spec::Limit;
 
 /// The state of a cell that is not tested at all.
@@ -14,15 +15,15 @@ pub(super) fn preset(
 ) -> Option<SetAside> {
     let relative = limit.is_relative();
     let (state, reason) = if comparison.arrangement == Arrangement::SameRun {
-        let what = "both sides are the same run".to_owned();
+        let what = Said::plain(of_judged::SAME_RUN);
         (CellState::Inconclusive, Some(Reason::Advisory { what }))
     } else if relative && cell.baseline.is_empty() {
-        let why = "there is no baseline".to_owned();
+        let why = Said::plain(of_judged::NO_BASELINE);
         (CellState::New, Some(Reason::Absent { why }))
     } else if relative && !comparison.is_comparable() {
         (CellState::Incomparable, None)
     } else if let (true, Some(what)) = (relative, &cell.means) {
-        let why = what.clone();
+        let why = what.clone().into();
         (CellState::Incomparable, Some(Reason::Absent { why }))
     } else {
         return lost(comparison, cell).or_else(|| capacity(comparison, cell));
@@ -45,7 +46,7 @@ fn lost(comparison: &Comparison, cell: &ComparedCell) -> Option<SetAside> {
         let reason = if comparison.lost.candidate {
             Reason::BothFailed
         } else {
-            let why = "the baseline's target was lost".to_owned();
+            let why = Said::plain(of_judged::BASELINE_LOST);
             Reason::Absent { why }
         };
         Some(aside(CellState::Invalid, reason))

@@ -8,6 +8,7 @@ use super::screen::{Screened, SetAside, screen};
 use super::state::CellState;
 use super::{Mode, planned_looks, preset};
 use crate::compare::{Arrangement, ComparedCell, Comparison};
+use crate::lang::{Said, of_judged};
 use crate::spec::{Gate, Limit};
 use crate::stats::sequential;
 
@@ -117,19 +118,19 @@ impl<'a> Procedure<'a> {
     }
 
     /// Cells whose stored baseline has changed level, in words.
-    pub(super) fn level_caveats(&self) -> Vec<String> {
+    pub(super) fn level_caveats(&self) -> Vec<Said> {
         let gated = self.cells.iter().zip(&self.hypotheses);
         gated
             .filter(|(cell, _)| cell.gated)
             .filter_map(|(cell, hypothesis)| {
                 let hypothesis = hypothesis.as_ref()?;
                 hypothesis.level_changed().then(|| {
-                    format!(
-                        "the baseline of `{}` has changed its level: of its {} sessions only the newest {} count",
-                        cell.cell,
-                        cell.sessions.len(),
-                        hypothesis.stored_sessions()
-                    )
+                    let args = [
+                        cell.cell.to_string(),
+                        cell.sessions.len().to_string(),
+                        hypothesis.stored_sessions().to_string(),
+                    ];
+                    Said::new(of_judged::LEVEL_CHANGED, args)
                 })
             })
             .collect()

@@ -1,6 +1,7 @@
 //! Which repeats count, and which cells can't be judged at all.
 
 use crate::compare::{Arrangement, ComparedCell, Measure, Value};
+use crate::lang::{Said, of_judged};
 
 use super::model::Reason;
 use super::state::CellState;
@@ -116,7 +117,7 @@ fn why(values: impl Iterator<Item = Value>) -> SetAside {
     SetAside {
         state: CellState::Missing,
         reason: Some(Reason::Absent {
-            why: absent.unwrap_or_else(|| "no run is complete".to_owned()),
+            why: absent.map_or_else(|| Said::plain(of_judged::NO_COMPLETE_RUN), Said::from),
         }),
     }
 }

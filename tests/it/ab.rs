@@ -52,7 +52,7 @@ fn against_itself_it_finds_no_regression_and_replays_to_the_same_verdict() {
 fn a_slower_candidate_is_a_regression() {
     let project = five_pairs("test");
     let ran = project
-        .run(&["ab", "spec.yaml", "--candidate-sim", "test --slower 200%"])
+        .run(&["ab", "spec.yaml", "--candidate-sim", "test --slower 2000%"])
         .exits(1);
     let ran = ran.shows("e2e.p50");
     assert!(ran.out.to_lowercase().contains("regression"), "{}", ran.out);
@@ -195,7 +195,7 @@ fn a_pin_that_nobody_put_under_test_forbids_the_comparison() {
         .replace("under_test: [engine.args]\n", "");
     let project = Project::with_spec(&spec);
     project
-        .run(&["ab", "spec.yaml", "--candidate-sim", "test --slower 200%"])
+        .run(&["ab", "spec.yaml", "--candidate-sim", "test --slower 2000%"])
         .exits(3)
         .shows("engine.args");
 }

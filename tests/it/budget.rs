@@ -39,7 +39,7 @@ fn a_comparison_stops_before_it_would_break_a_limit() {
         .says("stopped by its budget: going on would take 384 of the 300 requests");
     assert_eq!(project.runs().len(), 4, "two pairs of 128 requests");
     let report = json(&project.sessions()[0].join("report.json"));
-    let caveat = report["caveats"][0].as_str().unwrap();
+    let caveat = report["caveats"][0]["text"].as_str().unwrap();
     assert!(caveat.starts_with("stopped by its budget"), "{caveat}");
     assert_eq!(report["verdict"], "undecided");
     let text = std::fs::read_to_string(project.sessions()[0].join("report.md")).unwrap();

@@ -60,3 +60,34 @@ fn a_report_of_a_run_renders_in_every_format() {
     let again: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(again["format"], "infergate.run/1");
 }
+
+#[test]
+fn a_report_file_renders_in_the_language_that_is_asked_for() {
+    let project = Project::new("test");
+    project.run(&["run", "spec.yaml"]).exits(0);
+    let run = project.runs()[0].to_str().unwrap().to_owned();
+    let in_chinese = ["compare", &run, &run, "--out", "out", "--lang", "zh"];
+    project.run(&in_chinese).exits(3).shows("无法判定");
+    let page = std::fs::read_to_string(project.path("out/report.md")).unwrap();
+    assert!(page.starts_with("**无法判定（`small`）"), "{page}");
+    // The file is in no language.
+    let json = std::fs::read_to_string(project.path("out/report.json")).unwrap();
+    assert!(!json.contains("判定"), "{json}");
+    project
+        .run(&["report", "out/report.json"])
+        .exits(0)
+        .shows("**Undecided in `small`");
+    let by_variable = |tag: &str| {
+        let mut command = project.command(&["report", "out/report.json", "--format", "text"]);
+        command.env("INFERGATE_LANG", tag).output().unwrap()
+    };
+    let text = String::from_utf8(by_variable("zh").stdout).unwrap();
+    assert!(text.starts_with("无法判定（small）"), "{text}");
+    let wrong = by_variable("tlh");
+    assert_eq!(wrong.status.code(), Some(2));
+    let said = String::from_utf8(wrong.stderr).unwrap();
+    assert!(
+        said.contains("`INFERGATE_LANG`: `tlh` is no language of reports"),
+        "{said}"
+    );
+}

@@ -14,6 +14,7 @@ use infergate::verdict::judge;
 use serde_json::{Value, json as value};
 
 use crate::support::{Project, SMALL, json};
+use infergate::lang::Lang;
 
 /// Both sides of a session of five pairs that passes, and its spec.
 fn passing_session() -> (Vec<Run>, Vec<Run>, Spec) {
@@ -54,8 +55,8 @@ fn ending(baseline: &[Run], candidate: &[Run], spec: &Spec) -> Exit {
         places: &[],
     };
     let model = report::build(&judgement, &sides);
-    assert!(!report::markdown::report(&model).is_empty());
-    assert!(!report::text::report(&model).is_empty());
+    assert!(!report::markdown::report(&model, Lang::En).is_empty());
+    assert!(!report::text::report(&model, Lang::En).is_empty());
     let text = report::json::ReportFile::new(&judgement, &sides).render();
     let again = report::json::ReportFile::parse(&text)
         .unwrap_or_else(|error| panic!("report.json does not parse back: {error:?}\n{text}"));

@@ -159,7 +159,7 @@ fn two_launches_take_turns_on_one_port() {
     let port = Port::reserve();
     let spec = format!(
         "{}baseline: {{launch: {}}}\n",
-        spec(&port, &launch(&port, "--slower, 200%")),
+        spec(&port, &launch(&port, "--slower, 2000%")),
         launch(&port, "--seed, 0")
     );
     let project = Project::with_spec(&spec);
@@ -177,13 +177,13 @@ fn two_launches_take_turns_on_one_port() {
     assert_eq!((of("baseline"), of("candidate")), (5, 6), "{logs:?}");
     let report = json(&project.sessions()[0].join("report.json"));
     assert_eq!(report["pins"][0]["pin"], "engine.args");
-    assert_eq!(report["pins"][0]["candidate"], "test --slower 200%");
+    assert_eq!(report["pins"][0]["candidate"], "test --slower 2000%");
 }
 
 #[test]
 fn a_spec_with_a_baseline_gates_without_a_history() {
     let spec = SMALL
-        .replace("SIM", "test --slower 200%")
+        .replace("SIM", "test --slower 2000%")
         .replace("  cells:", "  repeats: {min: 5, max: 5}\n  cells:")
         + "baseline: {sim: test}\n";
     let project = Project::with_spec(&spec);

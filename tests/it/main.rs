@@ -24,6 +24,8 @@ mod container;
 mod doctor;
 mod doctor_servers;
 mod duckdb;
+#[cfg(unix)]
+mod events;
 mod front;
 mod github;
 #[cfg(unix)]

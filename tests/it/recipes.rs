@@ -92,7 +92,7 @@ fn gitlab() {
 fn buildkite() {
     let recipe: Value = serde_yaml::from_str(&recipe("buildkite.yml")).unwrap();
     let line = recipe["steps"][0]["command"].as_str().unwrap();
-    let project = repository("test --slower 200%");
+    let project = repository("test --slower 2000%");
     shell(&project, line).exits(1);
     leaves_its_files(&project);
 }
@@ -116,7 +116,7 @@ fn jenkins() {
 fn any_shell() {
     for (candidate, code, says) in [
         ("test", 0, "within its limits"),
-        ("test --slower 200%", 1, "a regression"),
+        ("test --slower 2000%", 1, "a regression"),
     ] {
         let project = repository(candidate);
         fs::write(project.path("gate.sh"), recipe("gate.sh")).unwrap();

@@ -14,7 +14,7 @@ fn launched(port: &Port) -> Project {
     let target = format!(
         "url: 'http://127.0.0.1:{}', {}",
         port.number(),
-        engine("--slower, 200%")
+        engine("--slower, 2000%")
     );
     let spec = SMALL
         .replace("sim: SIM", &target)
@@ -110,7 +110,7 @@ fn an_interrupted_session_names_the_command_that_goes_on() {
         .replace("SIM", "test")
         .replace("  cells:", "  repeats: {min: 5, max: 5}\n  cells:");
     let project = Project::with_spec(&spec);
-    let words = ["ab", "spec.yaml", "--candidate-sim", "test --slower 200%"];
+    let words = ["ab", "spec.yaml", "--candidate-sim", "test --slower 2000%"];
     let mut child = start(&project, &words);
     wait_for_runs(&project, &mut child, 2);
     let sent = std::process::Command::new("kill")
@@ -126,7 +126,7 @@ fn an_interrupted_session_names_the_command_that_goes_on() {
     assert_eq!((runs.len(), project.sessions().len()), (10, 1));
     let candidate = json(&runs[9]);
     let args = &candidate["pins"]["engine.args"]["observed"]["seen"]["value"];
-    assert_eq!(args, "test --slower 200%", "sides are the session's own");
+    assert_eq!(args, "test --slower 2000%", "sides are the session's own");
 }
 
 #[test]

@@ -78,7 +78,8 @@ impl From<Output> for Ran {
 }
 
 /// Variables by which a job of CI would reach into a test.
-const OF_A_JOB: [&str; 26] = [
+const OF_A_JOB: [&str; 27] = [
+    "INFERGATE_LANG",
     "CI",
     "GITHUB_ACTIONS",
     "GITLAB_CI",

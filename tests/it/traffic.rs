@@ -299,7 +299,7 @@ fn prompts_with_a_shared_prefix_have_their_planned_length() {
         let class = format!(
             "  classes:\n    - {{name: a, input: {input}, output: 2, prefix: {{tokens: {tokens}, groups: 4, share: 1}}}}"
         );
-        let project = spec(&class, "closed: {users: 4}, requests: 60");
+        let project = spec(&class, "closed: {users: 4}, requests: 60, warmup: 4");
         let path = project.path("spec.yaml");
         let text = fs::read_to_string(&path).unwrap();
         let text = text.replace("{sim: test}", &format!("{{sim: test, api: {api}}}"));

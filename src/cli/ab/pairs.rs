@@ -189,6 +189,7 @@ pub(in crate::cli) fn fault(run: &Run) -> Option<&'static str> {
             InvalidReason::TokensOffPlan { .. }
             | InvalidReason::NoRequests
             | InvalidReason::Interrupted
+            | InvalidReason::Event { .. }
             | InvalidReason::Shard { .. } => None,
         })
 }

@@ -66,7 +66,7 @@ impl SideArgs {
             }
             parse_words(&words)
                 .map_err(|error| Failure::usage(format!("`{flag}-sim`: {error}")))?;
-            return Ok(TargetPlace::Sim(words));
+            return Ok(TargetPlace::Sim { words, replicas: 1 });
         }
         Ok(match (side, &spec.baseline) {
             (Side::Baseline, Some(baseline)) => baseline.clone(),

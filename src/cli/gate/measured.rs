@@ -11,6 +11,7 @@ use crate::cli::baseline::{archived_runs, runs_at};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::judge::Evidence;
+use crate::cli::judge::Show;
 use crate::cli::sitting::{archive_of, keep, new_session};
 use crate::cli::source::load_spec_unasked;
 use crate::exit::Exit;
@@ -20,16 +21,21 @@ use crate::report::CellPlace;
 use crate::spec::Spec;
 use crate::summary::{Run, Side};
 
-pub(super) async fn run(args: &GateArgs, context: &mut Context) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    args: &GateArgs,
+    show: &Show,
+    context: &mut Context,
+) -> Result<Exit, Failure> {
     let spec = load_spec_unasked(&args.spec, context)?;
     let mut spec = args.select.apply_gated(spec)?;
     let places = CellPlace::of(&spec, &file_of(&args.spec).display().to_string());
     let mut footing = (args.base).find(&args.spec, &args.archive, &mut spec, context)?;
-    let announced = args.announce.begin(&spec, context).await?;
+    let announced = args.announce.begin(&spec, &show.look, context).await?;
     let folder = args.out.out.join(new_session(&spec, context));
     let session = Session {
         folder: &folder,
         places: &places,
+        show,
     };
     let outcome = session.judge(args, &spec, &mut footing, context);
     announced.conclude(outcome, &folder, context).await
@@ -39,6 +45,7 @@ pub(super) async fn run(args: &GateArgs, context: &mut Context) -> Result<Exit, 
 struct Session<'a> {
     folder: &'a Path,
     places: &'a [CellPlace],
+    show: &'a Show,
 }
 
 impl Session<'_> {
@@ -98,7 +105,7 @@ impl Session<'_> {
             spec,
             Some(self.folder),
             (&reproduce, self.places),
-            args.show,
+            self.show,
             context,
         )
     }

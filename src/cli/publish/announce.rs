@@ -11,6 +11,7 @@ use super::root::Root;
 use super::{PlaceArgs, To, exit_of, publish};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::look::Look;
 use crate::exit::Exit;
 use crate::publish::github::Begun;
 use crate::publish::{Ending, Key, Post};
@@ -44,6 +45,7 @@ struct Told {
     place: PlaceArgs,
     key: Key,
     begun: Begun,
+    look: Look,
 }
 
 impl AnnounceArgs {
@@ -52,6 +54,7 @@ impl AnnounceArgs {
     pub(in crate::cli) async fn begin(
         &self,
         spec: &Spec,
+        look: &Look,
         context: &mut Context,
     ) -> Result<Announced, Failure> {
         let required = self.require_publish;
@@ -104,6 +107,7 @@ impl AnnounceArgs {
                 place,
                 key,
                 begun,
+                look: look.clone(),
             }),
             required,
         })
@@ -123,11 +127,12 @@ impl Announced {
             mut place,
             key,
             begun,
+            look,
         }) = self.told
         else {
             return outcome;
         };
-        let read = Reports::read(&[folder.to_owned()]);
+        let read = Reports::read(&[folder.to_owned()], look);
         let lies = read.as_ref().map(Reports::files).unwrap_or_default();
         let files = JobFiles::of(&place, lies, context);
         let done = match (read, &outcome) {

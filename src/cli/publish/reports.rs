@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
+use crate::cli::look::Look;
 use crate::cli::source::read_file;
 use crate::exit::Exit;
+use crate::lang::{Lang, say};
 use crate::publish::{Annotation, Ending, Key, Post};
-use crate::report;
 use crate::report::json::ReportFile;
+use crate::report::{self, Text};
 
 use super::root::Root;
 
@@ -20,12 +22,13 @@ const DEPTH: usize = 3;
 /// Reports that are published as one.
 pub(super) struct Reports {
     files: Vec<ReportFile>,
+    look: Look,
     paths: Vec<PathBuf>,
 }
 
 impl Reports {
     /// Reads them; a folder stands for the `report.json` in it, else for all that lie below it.
-    pub(super) fn read(paths: &[PathBuf]) -> Result<Self, Failure> {
+    pub(super) fn read(paths: &[PathBuf], look: Look) -> Result<Self, Failure> {
         let mut found = Vec::new();
         for path in paths {
             let own = file_of(path);
@@ -39,6 +42,7 @@ impl Reports {
         let files = found.iter().map(|path| report_at(path));
         Ok(Self {
             files: files.collect::<Result<_, _>>()?,
+            look,
             paths: found,
         })
     }
@@ -75,7 +79,7 @@ impl Reports {
 
     /// As Markdown in so many UTF-16 units.
     pub(super) fn render(&self, limit: usize) -> String {
-        report::comment(&self.files, limit).text
+        self.look.markdown(&self.files, limit)
     }
 
     /// As what is published; `root` is where the repository lies, with paths as commands were given them.
@@ -97,28 +101,26 @@ impl Reports {
             annotations: self
                 .files
                 .iter()
-                .flat_map(|file| annotations(file, root))
+                .flat_map(|file| annotations(file, root, self.look.lang))
                 .collect(),
         }
     }
 
     fn title(&self) -> String {
         match self.files.as_slice() {
-            [file] => file.model().headline.plain(),
+            [file] => file.model().headline.plain_in(self.look.lang),
             files => {
                 let passes = |file: &&ReportFile| file.exit == Exit::Pass;
-                format!(
-                    "{} of {} specs pass",
-                    files.iter().filter(passes).count(),
-                    files.len()
-                )
+                let counts = [files.iter().filter(passes).count(), files.len()];
+                let counts = counts.map(|n| Text::just(n.to_string()));
+                Text::say(say::SPECS_PASS, counts).plain_in(self.look.lang)
             }
         }
     }
 }
 
 /// Remarks at the lines that declare the limits of cells that someone has to look at, the broken ones first.
-fn annotations(file: &ReportFile, root: &Root) -> Vec<Annotation> {
+fn annotations(file: &ReportFile, root: &Root, lang: Lang) -> Vec<Annotation> {
     let wanted = |broken: bool| {
         let findings = file.findings.iter().filter(|finding| finding.gated);
         findings.filter_map(move |finding| {
@@ -132,7 +134,7 @@ fn annotations(file: &ReportFile, root: &Root) -> Vec<Annotation> {
                 line: place.line,
                 broken,
                 title: finding.cell.to_string(),
-                message: report::finding(finding).plain(),
+                message: report::finding(finding).plain_in(lang),
             })
         })
     };

@@ -20,6 +20,7 @@ fn stage(extent: Extent, warmup: Warmup) -> Stage {
         drain_timeout: Nanos::from_secs(60),
         stop_when: None,
         soak: false,
+        events: Vec::new(),
         labels: Vec::new(),
     }
 }

@@ -9,7 +9,6 @@ use crate::report::build::{Sides, build_of};
 use crate::report::facts::Facts;
 use crate::report::json::ReportFile;
 use crate::report::model::{ClauseRow, ReportModel};
-use crate::report::setup;
 use crate::report::span::Text;
 use crate::spec::Limit;
 use crate::summary::Side;
@@ -45,7 +44,11 @@ fn page_of(judgement: &Judgement, title: &str, facts: &Facts) -> String {
     sections.push(Section::new(title).figures(changes(judgement)));
     let of_side = |side: Side| {
         let steps = facts.steps.iter().filter(move |step| step.side == side);
-        (setup::side(side), steps.cloned().collect())
+        let name = match side {
+            Side::Baseline => "baseline",
+            Side::Candidate => "candidate",
+        };
+        (name, steps.cloned().collect())
     };
     let both = [of_side(Side::Baseline), of_side(Side::Candidate)];
     let title = Text::of("Latency against throughput");

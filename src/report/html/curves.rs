@@ -2,6 +2,7 @@
 
 use super::page::Figure;
 use super::table::{Cell, Column, Table};
+use crate::lang::Lang;
 use crate::metric::Metric;
 use crate::plot::{Axis, Dot, Ground, Line, Lines, Shape};
 use crate::report::facts::{self, StepFigures};
@@ -46,12 +47,12 @@ fn figure(
     sides: &[(&'static str, Vec<&StepFigures>)],
     id: &str,
 ) -> Figure {
-    let title = Text::of(words::metric(metric))
+    let title = words::metric(metric)
         .words(" p95 against throughput in ")
         .quoted(sweep);
     let write_x = |ticks: &[f64]| scale::axis(Unit::RequestsPerSecond, ticks);
     let write_y = move |ticks: &[f64]| scale::axis(metric.unit(), ticks);
-    let name = format!("{} p95", words::metric(metric));
+    let name = format!("{} p95", words::name(metric).text(Lang::En));
     let lines = Lines {
         title: title.plain(),
         description:
@@ -111,7 +112,7 @@ fn table(metric: Metric, sides: &[(&'static str, Vec<&StepFigures>)]) -> Table {
         Column::text(Text::of("Side")),
         Column::number(Text::of("Completed")),
         Column::number(Text::of("Output")),
-        Column::number(Text::of(words::metric(metric)).words(" p95")),
+        Column::number(words::metric(metric).words(" p95")),
     ];
     let mut table = Table::new(Text::of("Means over the runs of a side"), columns);
     let number =

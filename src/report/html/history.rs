@@ -10,6 +10,7 @@ use super::plots::{figure, groups};
 use super::section::{Section, render_sections};
 use super::table::{Cell, Column, Table};
 use crate::history::{History, Standing, Track};
+use crate::lang::Lang;
 use crate::report::engine::{Template, render};
 use crate::report::history::marks;
 use crate::report::model::Tone;
@@ -75,7 +76,7 @@ pub fn history(histories: &[History], forge: Option<&Forge>, now: &str) -> Strin
         tracks,
         key: key(),
     };
-    render(Template::History, &model)
+    render(Template::History, Lang::En, &model)
 }
 
 /// The page that leads to those of several specs: `NAME.html` beside it.

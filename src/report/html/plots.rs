@@ -5,6 +5,7 @@ use super::history::{at, commit, tags};
 use super::page::Figure;
 use super::table::{Cell, Column, Table};
 use crate::history::{Point, PointValue, Series, Sitting, Standing, Track};
+use crate::lang::Lang;
 use crate::metric::{Cell as Named, Kind, Statistic};
 use crate::plot::{Axis, Dot, Ground, Line, Lines, Mark, Shape};
 use crate::report::history::marks;
@@ -35,7 +36,7 @@ pub(super) fn groups(track: &Track) -> Vec<Vec<&Series>> {
 
 /// `TTFT of chat in steady`.
 fn title(cell: &Named) -> Text {
-    let mut text = Text::of(words::metric(cell.metric.metric()));
+    let mut text = words::metric(cell.metric.metric());
     if let Statistic::Task(name) = cell.metric.statistic() {
         text = text.words(" ").figure(name.to_string());
     }
@@ -78,7 +79,7 @@ pub(super) fn figure(track: &Track, group: &[&Series], id: &str, forge: Option<&
         },
         axis: Axis {
             write: &write,
-            name: words::metric(metric),
+            name: words::name(metric).text(Lang::En),
             zero: false,
         },
         lines: group.iter().map(|series| line(track, series)).collect(),

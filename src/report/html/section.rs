@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::page::{Figure, Page};
 use super::table::{Cell, Column, Table};
+use crate::lang::Lang;
 use crate::report::engine::{Template, render};
 use crate::report::model::CellTable;
 use crate::report::span::Text;
@@ -35,7 +36,7 @@ pub(super) fn render_sections(page: Page, sections: Vec<Section>) -> String {
     for (number, section) in sections.iter_mut().enumerate() {
         section.id = format!("section-{number}");
     }
-    render(Template::Sections, &Model { page, sections })
+    render(Template::Sections, Lang::En, &Model { page, sections })
 }
 
 impl Section {

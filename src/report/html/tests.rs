@@ -291,7 +291,7 @@ fn what_others_wrote_stays_text_in_every_page() {
     for finding in &mut judgement.findings {
         finding.cell.stage = Some(HOSTILE.to_owned());
     }
-    judgement.caveats.push(HOSTILE.to_owned());
+    judgement.caveats.push(HOSTILE.into());
     for page in [
         archived(&[history]),
         run(&runs),

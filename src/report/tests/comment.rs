@@ -1,5 +1,6 @@
 //! Reports that fit: what goes, in which order, and what never does.
 
+use crate::lang::{Lang, say};
 use crate::report::json::ReportFile;
 use crate::report::{Comment, Sides, comment};
 use crate::spec::Limit;
@@ -38,10 +39,13 @@ fn units(comment: &Comment) -> usize {
 #[test]
 fn six_hundred_cells_fit_with_every_failing_row() {
     let report = six_hundred();
-    let whole = comment(std::slice::from_ref(&report), usize::MAX);
-    assert_eq!(whole.text, crate::report::markdown::report(&report.model()));
+    let whole = comment(std::slice::from_ref(&report), usize::MAX, Lang::En);
+    assert_eq!(
+        whole.text,
+        crate::report::markdown::report(&report.model(), Lang::En)
+    );
     assert!(units(&whole) > 65_000 && whole.left_out.is_empty());
-    let fitting = comment(&[report], 65_000);
+    let fitting = comment(&[report], 65_000, Lang::En);
     assert!(units(&fitting) <= 65_000);
     assert_eq!(fitting.rows_left_out, 0);
     assert_eq!(fitting.text.matches("**regressed**").count(), 40);
@@ -56,7 +60,7 @@ fn whatever_the_limit_the_text_keeps_it_and_counts_what_is_missing() {
     let one = [many()];
     let two = [many(), of_runs("chat-8b-int4", &regression())];
     for reports in [&one[..], &two] {
-        let urgent = comment(reports, usize::MAX).text;
+        let urgent = comment(reports, usize::MAX, Lang::En).text;
         let urgent =
             urgent.matches("**regressed**").count() + urgent.matches("**suspect**").count();
         // One regressed cell of `regression` is not gated.
@@ -66,7 +70,7 @@ fn whatever_the_limit_the_text_keeps_it_and_counts_what_is_missing() {
             urgent
         };
         for limit in (0..200).step_by(23).chain((200..12_000).step_by(797)) {
-            let fitting = comment(reports, limit);
+            let fitting = comment(reports, limit, Lang::En);
             assert!(units(&fitting) <= limit, "{limit}");
             let shown = fitting.text.matches("**regressed**").count()
                 + fitting.text.matches("**suspect**").count();
@@ -74,13 +78,13 @@ fn whatever_the_limit_the_text_keeps_it_and_counts_what_is_missing() {
             assert!(
                 fitting.rows_left_out == 0
                     || fitting.text.contains("more, which do not fit here")
-                    || fitting.left_out == ["everything"],
+                    || fitting.left_out == [say::EVERYTHING],
                 "{limit}: {}",
                 fitting.text
             );
         }
     }
-    let tight = comment(&[six_hundred()], 5000);
+    let tight = comment(&[six_hundred()], 5000, Lang::En);
     assert!(tight.rows_left_out > 0);
     insta::assert_snapshot!("tight.md", tight.text);
 }
@@ -91,7 +95,7 @@ fn several_specs_are_one_comment_with_all_failing_cells_first() {
     undecided[2] = finding("ttft.p95", CellState::Suspect, 0.3, 0.17);
     undecided.sort_by_key(|f| f.state);
     let mut undecided = judgement(Verdict::Undecided, undecided);
-    undecided.policy = Some("`undecided: pass`".to_owned());
+    undecided.policy = Some("`undecided: pass`".into());
     undecided.exit = crate::exit::Exit::Pass;
     let mut invalid = healthy();
     invalid[0].state = CellState::Invalid;
@@ -106,7 +110,7 @@ fn several_specs_are_one_comment_with_all_failing_cells_first() {
         of_runs("chat-8b-fp8", &regression()),
         of_runs("chat-70b", &invalid),
     ];
-    let text = comment(&reports, 65_000).text;
+    let text = comment(&reports, 65_000, Lang::En).text;
     insta::assert_snapshot!("several_specs.md", text);
     assert_eq!(crate::report::suite::exit(&reports).code(), 1);
     assert_eq!(crate::report::suite::exit(&[]).code(), 0);
@@ -114,8 +118,8 @@ fn several_specs_are_one_comment_with_all_failing_cells_first() {
     let mut turned = reports.clone();
     turned.reverse();
     assert_eq!(
-        comment(&turned[1..3], 65_000),
-        comment(&reports[1..3], 65_000)
+        comment(&turned[1..3], 65_000, Lang::En),
+        comment(&reports[1..3], 65_000, Lang::En)
     );
 }
 

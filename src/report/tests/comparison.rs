@@ -1,5 +1,6 @@
 //! The report of a comparison, in every situation that it has words for.
 
+use crate::lang::Lang;
 use crate::metric::Cell;
 use crate::report::json::{ReportFile, ReportFileError};
 use crate::report::{Sides, build, markdown, text};
@@ -25,10 +26,13 @@ fn check(name: &str, judgement: &Judgement, baseline: &[Run], candidate: &[Run])
         places: &[],
     };
     let model = build(judgement, &sides);
-    let page = markdown::report(&model);
+    let page = markdown::report(&model, Lang::En);
     assert_complete(&page, judgement);
     insta::assert_snapshot!(format!("{name}.md"), page);
-    insta::assert_snapshot!(format!("{name}.txt"), text::plain(&text::report(&model)));
+    insta::assert_snapshot!(
+        format!("{name}.txt"),
+        text::plain(&text::report(&model, Lang::En))
+    );
     let file = ReportFile::new(judgement, &sides);
     let read = ReportFile::parse(&file.render()).unwrap();
     assert_eq!(read, file);
@@ -146,7 +150,7 @@ fn invalid() {
     findings[4].candidate = None;
     findings[4].change = None;
     findings[4].reason = Some(Reason::Absent {
-        why: "the stage `steady` streamed no tokens".to_owned(),
+        why: "the stage `steady` streamed no tokens".into(),
     });
     findings.sort_by_key(|f| f.state);
     let mut candidate = runs("c", "0.12.0", 1.0);
@@ -208,15 +212,14 @@ fn assumed_noise_and_a_policy_that_passes() {
     }
     let mut judgement = judgement(Verdict::Undecided, findings);
     judgement.exit = crate::exit::Exit::Pass;
-    judgement.policy = Some("`gate.undecided: pass` lets an undecided gate through".to_owned());
+    judgement.policy = Some("`gate.undecided: pass` lets an undecided gate through".into());
     judgement.design = Design::Unpaired {
         baseline: 3,
         candidate: 3,
     };
     judgement.pins = Vec::new();
-    judgement.caveats = vec![
-        "There is no archive of this environment, so noise of 3 % a run is assumed".to_owned(),
-    ];
+    judgement.caveats =
+        vec!["There is no archive of this environment, so noise of 3 % a run is assumed".into()];
     judgement.advice = vec![advice(
         "Measure the noise once",
         Some("infergate calibrate chat-8b --sessions 4"),
@@ -238,7 +241,7 @@ fn no_baseline() {
         finding.evidence = None;
         finding.state = CellState::Missing;
         finding.reason = Some(Reason::Absent {
-            why: "there is no baseline of this environment".to_owned(),
+            why: "there is no baseline of this environment".into(),
         });
     }
     findings[1].state = CellState::Ok;
@@ -333,7 +336,10 @@ fn figures_of_an_untrusted_job_are_said_to_be_before_all() {
             reproduce: &[],
             places: &[],
         };
-        let page = markdown::report(&build(&judgement(Verdict::Pass, healthy()), &sides));
+        let page = markdown::report(
+            &build(&judgement(Verdict::Pass, healthy()), &sides),
+            Lang::En,
+        );
         page.lines().nth(2).unwrap_or_default().to_owned()
     };
     assert!(lead(false).starts_with("Figures come from a job that is not trusted"));

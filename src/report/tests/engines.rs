@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::lang::Lang;
 use crate::report::{Sides, Text, build, markdown, run, text};
 use crate::sample::{CacheTokens, Throttle};
 use crate::summary::{
@@ -161,7 +162,7 @@ fn a_comparison_puts_both_sides_engines_and_gpus_beside_each_other() {
         places: &[],
     };
     let model = build(&judgement(Verdict::Pass, healthy()), &sides);
-    insta::assert_snapshot!("engine_comparison.md", markdown::report(&model));
+    insta::assert_snapshot!("engine_comparison.md", markdown::report(&model, Lang::En));
 }
 
 #[test]

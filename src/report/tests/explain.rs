@@ -2,6 +2,7 @@
 
 use crate::compare::synthetic::{Pairs, gate, reference_archive, worse_by};
 use crate::compare::{Sides, compare};
+use crate::lang::Lang;
 use crate::metric::Metric;
 use crate::provenance::UnderTest;
 use crate::report::explain::explanation;
@@ -34,7 +35,9 @@ fn explained(data: &Pairs, cell: &str, archive: bool) -> Vec<Explanation> {
 }
 
 fn text(explanations: &[Explanation]) -> String {
-    let pages = explanations.iter().map(|e| text::plain(&explanation(e)));
+    let pages = explanations
+        .iter()
+        .map(|e| text::plain(&explanation(e, Lang::En)));
     pages.collect::<Vec<_>>().join("\n")
 }
 
@@ -89,4 +92,13 @@ fn a_regression_a_left_out_pair_and_shares() {
     let informational = explained(&data, "steady/ttft.p50", false);
     assert_eq!(informational[0].noise.unwrap().sessions, 0);
     insta::assert_snapshot!("explain_informational", text(&informational));
+}
+
+#[test]
+fn in_chinese_no_sentence_is_english() {
+    let pages = explained(&open(), "steady/e2e.p95", true);
+    let page = pages.iter().map(|e| text::plain(&explanation(e, Lang::Zh)));
+    let page: String = page.collect();
+    assert_eq!(super::chinese::english(&page), Vec::<String>::new());
+    insta::assert_snapshot!("explain_chinese", page);
 }

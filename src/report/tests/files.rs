@@ -200,11 +200,13 @@ fn no_text_breaks_the_xml_or_the_metrics() {
     let mut all = super::hostile::HOSTILE.join("\u{0}\u{8}\u{fffe}\u{ffff}]]>");
     all.push_str("<!ENTITY x SYSTEM \"file:///\">&x;");
     let mut hostile = regression();
-    hostile.policy = Some(all.clone());
+    hostile.policy = Some(all.clone().into());
     for finding in &mut hostile.findings {
         finding.cell.class = Some(all.clone());
         finding.since = Some(all.clone());
-        finding.reason = Some(Reason::Absent { why: all.clone() });
+        finding.reason = Some(Reason::Absent {
+            why: all.clone().into(),
+        });
     }
     let report = file(&all, &hostile);
     assert_eq!(read(&junit::render(std::slice::from_ref(&report))).len(), 5);

@@ -354,9 +354,7 @@ pub(in crate::report) fn judgement(verdict: Verdict, findings: Vec<Finding>) -> 
         diagnoses: Vec::new(),
         pins: vec![version_pin()],
         findings,
-        caveats: vec![
-            "Noise of 1.4 % a run is taken from 5 sessions of this environment".to_owned(),
-        ],
+        caveats: vec!["Noise of 1.4 % a run is taken from 5 sessions of this environment".into()],
         advice: Vec::new(),
         next: NextLook::Stop,
     }
@@ -389,7 +387,7 @@ pub(in crate::report) fn regression() -> Judgement {
 
 pub(in crate::report) fn advice(text: &str, command: Option<&str>) -> Advice {
     Advice {
-        text: text.to_owned(),
+        text: text.into(),
         command: command.map(str::to_owned),
     }
 }

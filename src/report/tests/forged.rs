@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::lang::Lang;
 use crate::report::{Sides, comment};
 use crate::report::{Text, json::ReportFile, markdown};
 
@@ -20,8 +21,8 @@ fn markdown_of(spans: &Value) -> String {
     file["facts"]["caveats"] = json!([spans]);
     file["facts"]["method"] = json!([spans]);
     let file = ReportFile::parse(&file.to_string()).unwrap();
-    let page = markdown::report(&file.model());
-    assert_eq!(page, comment(&[file], usize::MAX).text);
+    let page = markdown::report(&file.model(), Lang::En);
+    assert_eq!(page, comment(&[file], usize::MAX, Lang::En).text);
     let line = page
         .lines()
         .find(|line| line.contains("**Caveat**") && !line.contains("Noise"))

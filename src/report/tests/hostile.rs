@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::lang::Lang;
 use crate::report::json::ReportFile;
 use crate::report::{Sides, build, comment, markdown, run, text};
 use crate::sample::OutcomeKind;
@@ -109,18 +110,23 @@ fn check(hostile: &str) {
     let forged_file = poison(&ReportFile::new(&judgement, &sides), hostile);
     let forged = forged_file.model();
     for page in [
-        markdown::report(&report),
+        markdown::report(&report, Lang::En),
         markdown::run(&single),
-        markdown::report(&forged),
-        comment(&[forged_file.clone(), forged_file.clone()], 65_000).text,
-        comment(&[forged_file], 3_000).text,
+        markdown::report(&forged, Lang::En),
+        comment(
+            &[forged_file.clone(), forged_file.clone()],
+            65_000,
+            Lang::En,
+        )
+        .text,
+        comment(&[forged_file], 3_000, Lang::En).text,
     ] {
         assert_markdown(&page, hostile);
     }
     for lines in [
-        text::report(&report),
+        text::report(&report, Lang::En),
         text::run(&single),
-        text::report(&forged),
+        text::report(&forged, Lang::En),
     ] {
         for line in lines {
             let bad = line
@@ -173,15 +179,17 @@ fn crowded_judgement() -> Judgement {
     let text = || "x".to_owned();
     let reasons = [
         Reason::ClientFault { what: text() },
-        Reason::Absent { why: text() },
-        Reason::Advisory { what: text() },
+        Reason::Absent { why: text().into() },
+        Reason::Advisory {
+            what: text().into(),
+        },
     ];
     for (finding, reason) in judgement.findings.iter_mut().zip(reasons) {
         finding.cell.class = Some(text());
         finding.state = CellState::Invalid;
         finding.reason = Some(reason);
     }
-    judgement.policy = Some(text());
+    judgement.policy = Some(text().into());
     judgement.advice = vec![fixture::advice("x", Some("x"))];
     let mut blocking = fixture::version_pin();
     (blocking.under_test, blocking.blocks) = (false, true);

@@ -1,5 +1,6 @@
 //! Snapshots of what people read, and what must hold for any input.
 
+mod chinese;
 mod comment;
 mod comparison;
 mod doctor;

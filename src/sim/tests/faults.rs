@@ -184,3 +184,96 @@ async fn a_server_that_dies_breaks_its_streams() {
     );
     server.shutdown().await.unwrap();
 }
+
+async fn make(server: &Running, fault: &Value) -> Reply {
+    let body = fault.to_string();
+    send(server.addr(), request("POST", "/fault", "", &body)).await
+}
+
+/// A connection that has sent a request and read the head of its answer.
+async fn under_way(server: &Running) -> TcpStream {
+    let body = json!({"model": "sim/test", "stream": true, "ignore_eos": true, "max_tokens": 2000,
+                      "messages": [{"role": "user", "content": "a b c"}]});
+    let text = request("POST", "/v1/chat/completions", "", &body.to_string());
+    let mut stream = TcpStream::connect(server.addr()).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut head = [0; 12];
+    stream.read_exact(&mut head).await.unwrap();
+    assert_eq!(&head, b"HTTP/1.1 200");
+    stream
+}
+
+/// Whether a stream ends before its answer does.
+async fn breaks_off(mut stream: TcpStream) -> bool {
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest).await;
+    !String::from_utf8_lossy(&rest).contains("[DONE]")
+}
+
+#[tokio::test]
+async fn a_cut_ends_every_connection_but_its_own_and_others_are_taken() {
+    let server = start(|_| {}).await;
+    let stream = under_way(&server).await;
+    assert_eq!(make(&server, &json!({"fault": "drop"})).await.status, 200);
+    assert!(breaks_off(stream).await);
+    assert_eq!(chat(&server, 4, json!({})).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_killed_server_takes_nothing_and_comes_back_at_its_port_cold() {
+    let server = start(|_| {}).await;
+    assert_eq!(chat(&server, 4, json!({})).await.status, 200);
+    let stream = under_way(&server).await;
+    let kill = json!({"fault": "kill", "for_ms": 100});
+    assert_eq!(make(&server, &kill).await.status, 200);
+    assert!(breaks_off(stream).await);
+    // Asked until it is there again: before, nobody listens.
+    let again = loop {
+        match TcpStream::connect(server.addr()).await {
+            Ok(stream) => break stream,
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused),
+        }
+        tokio::task::yield_now().await;
+    };
+    drop(again);
+    let metrics = send(server.addr(), request("GET", "/metrics", "", "")).await;
+    let finished = metrics
+        .body
+        .lines()
+        .find(|line| line.starts_with("vllm:request_success_total") && line.contains("\"length\""));
+    assert!(finished.unwrap().ends_with(" 0"), "{finished:?}");
+    assert_eq!(chat(&server, 4, json!({})).await.status, 200);
+}
+
+#[tokio::test]
+async fn refusal_is_a_503_for_its_time() {
+    let server = start(|_| {}).await;
+    let refuse = json!({"fault": "refuse", "for_ms": 3_600_000});
+    assert_eq!(make(&server, &refuse).await.status, 200);
+    assert_eq!(chat(&server, 4, json!({})).await.status, 503);
+    assert_eq!(server.truth()[0].outcome, TruthOutcome::Rejected);
+}
+
+#[tokio::test]
+async fn a_stall_holds_every_step_back() {
+    let server = start(|_| {}).await;
+    let stall = json!({"fault": "stall", "for_ms": 150});
+    assert_eq!(make(&server, &stall).await.status, 200);
+    assert_eq!(chat(&server, 4, json!({})).await.status, 200);
+    let truth = &server.truth()[0];
+    // The request came after the stall began, by less than the test has patience.
+    assert!(truth.queue_us > 0, "{truth:?}");
+}
+
+#[tokio::test]
+async fn trouble_that_makes_no_sense_is_refused() {
+    let server = start(|_| {}).await;
+    for fault in [
+        json!({"fault": "burn"}),
+        json!({"fault": "stall"}),
+        json!({"fault": "drop", "for_ms": 5}),
+        json!({"fault": "kill", "for": 5}),
+    ] {
+        assert_eq!(make(&server, &fault).await.status, 400, "{fault}");
+    }
+}

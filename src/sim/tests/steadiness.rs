@@ -100,6 +100,7 @@ fn serve(plan: &Plan, seed: u64) -> StageSummary {
         backlog: 0,
         end: StageEnd::Complete,
         pulses: Vec::new(),
+        events: Vec::new(),
     };
     let context = StageContext {
         stage: &planned.stage,

@@ -19,7 +19,7 @@ pub(super) fn refuse(target: &TargetPlace, gate: &Gate, out: &mut Diagnostics) {
         if !seen.insert(metric) {
             continue;
         }
-        if matches!(target, TargetPlace::Sim(_)) {
+        if matches!(target, TargetPlace::Sim { .. }) {
             out.error(
                 "spec::needs-gpu",
                 place,

@@ -115,7 +115,7 @@ fn urls(
     let replicas = match place? {
         TargetPlace::Urls(urls) => urls.as_slice(),
         TargetPlace::Launched { url, .. } => std::slice::from_ref(url),
-        TargetPlace::Sim(_) => {
+        TargetPlace::Sim { .. } => {
             out.error(
                 "spec::conflicting-fields",
                 &node.span,

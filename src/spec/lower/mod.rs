@@ -14,6 +14,7 @@ mod conversation;
 mod defaults;
 mod energy;
 mod gate;
+mod happenings;
 mod import;
 mod launch;
 mod length;
@@ -131,6 +132,9 @@ pub(super) fn lower(
     }
     if let Some(gate) = &gate {
         stages.warn_short_warmup(gate, target.as_ref(), out);
+    }
+    for target in target.iter().chain(beside.iter().flatten()) {
+        stages.refuse_events_elsewhere(target, out);
     }
     if out.has_errors() {
         return None;

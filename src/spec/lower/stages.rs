@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::workload::{duplicate_name, named};
-use super::{arrival, stopping, trace, warmup};
+use super::{arrival, happenings, stopping, trace, warmup};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape};
 use crate::spec::gate::Gate;
@@ -30,8 +30,9 @@ const SHAPE: Shape = Shape {
         "stop_when",
         "soak",
         "labels",
+        "events",
     ],
-    later: &["only", "events", "refine", "min_completed"],
+    later: &["only", "refine", "min_completed"],
     example: "{name: steady, open: {rate: 8/s, arrivals: poisson}, duration: 180s}",
 };
 /// Requests of one stage at most, warm-up included: bounds the plan's memory.
@@ -61,6 +62,8 @@ pub(super) struct Draft {
     pub(super) sweep: bool,
     /// Whether it is there for drift.
     pub(super) soak: bool,
+    /// What happens while it loads.
+    pub(super) happenings: Vec<happenings::Draft>,
     /// One stage, or one a step; `None` where it could not be read.
     pub(super) steps: Option<Vec<Stage>>,
     /// Where its warm-up is declared.
@@ -68,10 +71,10 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Whether the load is the same over the whole window.
+    /// Whether the load is the same over the whole window, and nothing happens in it.
     pub(super) fn is_steady(&self) -> bool {
         let steady = |stage: &Stage| stage.arrival.is_steady();
-        self.steps.iter().flatten().all(steady)
+        self.happenings.is_empty() && self.steps.iter().flatten().all(steady)
     }
 }
 
@@ -118,6 +121,13 @@ impl Stages {
         steps.map(|steps| steps.into_iter().flatten().collect())
     }
 
+    /// Refuses events that can't happen to this target.
+    pub(super) fn refuse_events_elsewhere(&self, target: &Target, out: &mut Diagnostics) {
+        for draft in &self.drafts {
+            happenings::refuse_elsewhere(&draft.happenings, target, out);
+        }
+    }
+
     /// Warns about gated stages whose declared warm-up is short.
     ///
     /// The embedded engine has nothing to warm, so it is left alone.
@@ -127,7 +137,7 @@ impl Stages {
         target: Option<&Target>,
         out: &mut Diagnostics,
     ) {
-        if target.is_none_or(|target| matches!(target.place, TargetPlace::Sim(_))) {
+        if target.is_none_or(|target| matches!(target.place, TargetPlace::Sim { .. })) {
             return;
         }
         let gated = |stage: &Stage| {
@@ -167,6 +177,7 @@ fn stage(
         gate: None,
         sweep: false,
         soak: false,
+        happenings: Vec::new(),
         steps: None,
         warmup: None,
     };
@@ -234,10 +245,17 @@ fn stage(
     let stop_when = fields.optional("stop_when", out, |node, out| {
         stopping::stop_when(&fields, node, sweep, out)
     });
+    let events = fields.or("events", Vec::new(), out, happenings::lower);
+    let has_events = events.is_some();
+    draft.happenings = events.unwrap_or_default();
     draft.steps = (|| {
+        if !has_events {
+            return None;
+        }
         let (soak, labels, stop_when) = (soak?, labels?, stop_when.ok()?);
         let (name, arrivals, (extent, extent_span)) = (name?, arrivals?, extent?);
         let (warmup, in_flight, drain_timeout) = (warmup.ok()?, in_flight.ok()?, drain_timeout?);
+        happenings::refuse_late(&draft.happenings, extent, out)?;
         let mut steps = Vec::with_capacity(arrivals.len());
         for arrival in arrivals {
             let stage = Stage {
@@ -249,6 +267,11 @@ fn stage(
                 stop_when,
                 soak,
                 labels: labels.clone(),
+                events: draft
+                    .happenings
+                    .iter()
+                    .map(|d| d.happening.clone())
+                    .collect(),
                 arrival,
             };
             check_size(&stage, extent_span, out)?;

@@ -14,6 +14,7 @@ pub(super) const SHAPE: Shape = Shape {
         "url",
         "urls",
         "sim",
+        "replicas",
         "launch",
         "api",
         "model",
@@ -33,7 +34,7 @@ pub(super) const SHAPE: Shape = Shape {
 
 /// The baseline side of `ab`: where it is, for it is spoken to as the target is.
 const BASELINE: Shape = Shape {
-    known: &["url", "urls", "sim", "launch"],
+    known: &["url", "urls", "sim", "replicas", "launch"],
     later: &[],
     example: "baseline: {url: \"${BASELINE_URL}\"}",
 };
@@ -42,6 +43,9 @@ const BASELINE: Shape = Shape {
 const LATER_APIS: &[&str] = &["responses", "embeddings", "rerank"];
 
 const URL: &str = "url: http://localhost:8000";
+const REPLICAS: &str = "replicas: 2";
+/// Embedded engines of one target at the most.
+const MOST_REPLICAS: u32 = 16;
 
 /// A target; where its name says the `layer`, the field may only repeat it.
 pub(super) fn lower(
@@ -102,7 +106,7 @@ pub(super) fn baseline(
         let url = target.and_then(|target| match &target.place {
             TargetPlace::Launched { url, .. } => Some(url.clone()),
             TargetPlace::Urls(urls) if urls.len() == 1 => urls.first().cloned(),
-            TargetPlace::Urls(_) | TargetPlace::Sim(_) => None,
+            TargetPlace::Urls(_) | TargetPlace::Sim { .. } => None,
         });
         place(&fields, url, out)
     })
@@ -122,7 +126,9 @@ fn place(
         return Some(TargetPlace::Launched { url, launch });
     }
     let place = match fields.exactly_one(&["url", "urls", "sim"], URL, out) {
-        Some("sim") => fields.get("sim", out).and_then(|node| sim(node, out)),
+        Some("sim") => fields
+            .get("sim", out)
+            .and_then(|node| sim(fields, node, out)),
         Some("urls") => fields.get("urls", out).and_then(|node| urls(node, out)),
         Some(_) => fields.get("url", out).and_then(|node| {
             let url = url(node, out)?;
@@ -130,6 +136,17 @@ fn place(
         }),
         None => None,
     };
+    if !fields.has("sim")
+        && let Some(span) = fields.key_span("replicas")
+    {
+        out.error(
+            "spec::conflicting-fields",
+            span,
+            "`replicas` says how often the embedded engine is started, and this is another target",
+            "leave `replicas` out, and name each replica in `urls`",
+        );
+        return None;
+    }
     for key in ["urls", "sim"] {
         if launched && fields.has(key) {
             out.error(
@@ -160,11 +177,15 @@ fn filled(node: &Node, what: &str, example: &str, out: &mut Diagnostics) -> Opti
     Some(text.to_owned())
 }
 
-fn sim(node: &Node, out: &mut Diagnostics) -> Option<TargetPlace> {
+fn sim(fields: &Fields<'_>, node: &Node, out: &mut Diagnostics) -> Option<TargetPlace> {
     let text = filled(node, "`sim`", "h100-8b --slower-prefill 30%", out)?;
-    Some(TargetPlace::Sim(
-        text.split_whitespace().map(str::to_owned).collect(),
-    ))
+    let replicas = fields.or("replicas", 1, out, |node, out| {
+        values::whole_number(node, "`replicas`", 1..=MOST_REPLICAS, REPLICAS, out)
+    });
+    Some(TargetPlace::Sim {
+        words: text.split_whitespace().map(str::to_owned).collect(),
+        replicas: replicas?,
+    })
 }
 
 fn urls(node: &Node, out: &mut Diagnostics) -> Option<TargetPlace> {

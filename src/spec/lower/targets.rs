@@ -159,6 +159,6 @@ fn urls(place: &TargetPlace) -> &[String] {
     match place {
         TargetPlace::Urls(urls) => urls,
         TargetPlace::Launched { url, .. } => std::slice::from_ref(url),
-        TargetPlace::Sim(_) => &[],
+        TargetPlace::Sim { .. } => &[],
     }
 }

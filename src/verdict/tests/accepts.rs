@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::compare::Comparison;
+use crate::lang::Said;
 use crate::spec::Drift;
 
 fn compared(data: &Pairs, gate: &Gate) -> Comparison {
@@ -221,7 +222,7 @@ fn an_accept_that_the_baseline_needs_can_not_go_because_the_release_does_not() {
     let states: Vec<CellState> = got.findings.iter().map(|f| f.state).collect();
     assert!(states.contains(&CellState::Accepted), "{states:?}");
     assert!(states.contains(&CellState::Ok), "{states:?}");
-    let can_go = |text: &String| text.contains("can go");
+    let can_go = |text: &Said| text.contains("can go");
     assert!(!got.caveats.iter().any(can_go), "{:?}", got.caveats);
     let needless = since_excusing(&[0.2; 12], 0.201, 0.15, &[accepted]);
     assert!(needless.caveats.iter().any(can_go));

@@ -151,7 +151,7 @@ fn local(workflow: &str) -> String {
 #[ignore = "needs act: bash tests/github/act.sh"]
 fn an_examples_workflow_gates_comments_and_passes_its_outputs_on() {
     let fake = Fake::start();
-    let slower = User::of("gpu-gate.yml", "test --slower 200%");
+    let slower = User::of("gpu-gate.yml", "test --slower 2000%");
     let ran = slower.acts(&fake);
     let text = format!("{}\n{}", ran.out, ran.err);
     assert_ne!(ran.code, Some(0), "{text}");

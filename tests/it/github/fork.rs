@@ -21,7 +21,7 @@ fn measured() -> &'static Vec<(String, Value)> {
             "--baseline-sim",
             "test",
             "--candidate-sim",
-            "test --slower 200%",
+            "test --slower 2000%",
         ];
         let words = [&["--quiet", "ab", "spec.yaml"][..], &sides].concat();
         project.run(&words).exits(1);

@@ -10,6 +10,7 @@ use super::*;
 use crate::compare::compare;
 use crate::compare::synthetic::cell;
 use crate::diagnosis::{Diagnosis, diagnose};
+use crate::lang::Lang;
 use crate::provenance::UnderTest;
 use crate::report;
 use crate::sample::OutcomeKind;
@@ -181,7 +182,7 @@ impl Case {
             reproduce: &[],
             places: &[],
         };
-        let page = report::markdown::report(&report::build(judged, &sides));
+        let page = report::markdown::report(&report::build(judged, &sides), Lang::En);
         assert!(!page.is_empty());
         let sides = Sides {
             baseline: &self.data.baseline,
@@ -194,7 +195,7 @@ impl Case {
         let comparison = compare(&sides, &self.gate, &UnderTest::NOTHING);
         for finding in &judged.findings {
             for explained in explain(&comparison, &self.gate, &finding.cell) {
-                assert!(!report::explain::explanation(&explained).is_empty());
+                assert!(!report::explain::explanation(&explained, Lang::En).is_empty());
             }
         }
     }
