@@ -202,6 +202,8 @@ impl Maker {
                 cache: spec::CacheRegime::default(),
                 cost: None,
                 settings: None,
+                capacity: None,
+                slos: BTreeMap::new(),
             },
             source: None,
             untrusted: false,

@@ -15,6 +15,7 @@ pub mod access;
 pub mod archive;
 pub mod baseline;
 pub mod bisect;
+pub mod capacity;
 pub mod checkup;
 pub mod cli;
 pub mod compare;

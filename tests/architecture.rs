@@ -24,6 +24,7 @@ const LAYERS: &[&[&str]] = &[
     &["wire"],
     &["summary"],
     &["headroom"],
+    &["capacity"],
     &["compare"],
     &["layers"],
     &["diagnosis"],

@@ -11,7 +11,7 @@ use infergate::exit::Exit;
 use infergate::metric::{Direction, Metric};
 use infergate::probe::engine::Engine;
 use infergate::provenance::PinPath;
-use infergate::spec::{FileAsk, FileText};
+use infergate::spec::{FileAsk, FileText, Suite};
 
 const README: &str = include_str!("../README.md");
 
@@ -179,4 +179,39 @@ fn the_tests_of_known_cases_exist() {
     for name in names {
         assert!(code.contains(&format!("fn {name}(")), "no test `{name}`");
     }
+}
+
+#[test]
+fn the_suite_in_the_examples_is_right_without_warnings_in_each_of_its_members() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/suite");
+    let source = |name: &str| Source {
+        path: name.to_owned(),
+        text: fs::read_to_string(folder.join(name)).unwrap(),
+    };
+    let suite = Suite::parse(&source("suite.yaml")).unwrap();
+    let specs = ["chat.yaml", "summarize.yaml"].map(str::to_owned);
+    let mut names = Vec::new();
+    for member in suite.members(&specs) {
+        let source = source(&member.spec);
+        let file = |ask: FileAsk<'_>| {
+            let text = fs::read_to_string(folder.join(ask.file));
+            text.map(FileText::Whole).map_err(|error| error.to_string())
+        };
+        let parsed = infergate::spec::parse_in(&source, member.cell.as_ref(), &|_| None, &file)
+            .unwrap_or_else(|wrong| panic!("{}", render(&wrong, &source, Style::Plain)));
+        let warnings = render(&parsed.warnings, &source, Style::Plain);
+        assert!(parsed.warnings.is_empty(), "{warnings}");
+        names.push(parsed.spec.name.to_string());
+    }
+    assert_eq!(names.len(), 7, "{names:?}");
+    assert!(names.contains(&"chat-vllm-bf16".to_owned()), "{names:?}");
+    // The one in the README is of the same form.
+    let start = README.find("```yaml\ninfergate-suite: 1").unwrap() + "```yaml\n".len();
+    let end = start + README[start..].find("```").unwrap();
+    let shown = Source {
+        path: "README.md".to_owned(),
+        text: README[start..end].to_owned(),
+    };
+    let suite = Suite::parse(&shown).unwrap();
+    assert_eq!(suite.members(&["chat.yaml".to_owned()]).len(), 4);
 }

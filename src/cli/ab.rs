@@ -23,6 +23,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::judge::{Show, ShowArgs};
 use super::lock::LockArgs;
+use super::member::Member;
 use super::origin::source_of;
 use super::publish::announce::AnnounceArgs;
 use super::scores;
@@ -99,9 +100,11 @@ pub(super) async fn run(
         return go_on(&args, &show, session, context, interrupt).await;
     }
     let path = args.spec.unwrap_or_default();
-    let mut spec = args.select.apply_gated(load_spec(&path, context)?)?;
+    let mut spec = args
+        .select
+        .apply_gated(load_spec(&Member::of(&path), context)?)?;
     let declared = spec.clone();
-    let footing = args.base.find(&path, &args.archive, &mut spec, context)?;
+    let footing = (args.base).find(&Member::of(&path), &args.archive, &mut spec, context)?;
     let mut sitting = open_sitting(&spec, &args.out, context)?;
     sitting.place(&path, &declared);
     sitting.stamp(source_of(&path, context));
@@ -115,7 +118,10 @@ pub(super) async fn run(
         lock: &args.lock,
         show: &show,
     };
-    let announced = args.announce.begin(&spec, &show.look, context).await?;
+    let announced = args
+        .announce
+        .begin(spec.name.as_str(), &show.look, context)
+        .await?;
     let outcome = interleave(request, &mut sitting, context, interrupt).await;
     announced.conclude(outcome, sitting.folder(), context).await
 }
@@ -142,7 +148,7 @@ async fn go_on(
     let stations = Stations::find(request.sides, request.spec, &resumed.sitting, context)?;
     let announced = args
         .announce
-        .begin(request.spec, &show.look, context)
+        .begin(request.spec.name.as_str(), &show.look, context)
         .await?;
     let ended = proceed(
         request,

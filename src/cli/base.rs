@@ -2,15 +2,19 @@
 //! working tree.
 
 mod judge;
+mod removed;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use self::judge::{BaseSpec, same, set_policies};
+pub(super) use self::removed::Removed;
+
+use self::judge::{BaseCell, BaseSpec, same, set_policies};
 use super::archive::{self, ArchiveArgs};
 use super::context::Context;
 use super::failure::Failure;
+use super::member::{Member, MemberCell};
 use super::source::{embedded_spec, read_file};
 use crate::archive::{save_json, save_text};
 use crate::baseline::{
@@ -69,19 +73,27 @@ impl BaseArgs {
     /// Finds where the archive and the gate of this spec are, and gives the spec the gate that judges it.
     pub(super) fn find(
         &self,
-        path: &Path,
+        member: &Member,
         archive: &ArchiveArgs,
         spec: &mut Spec,
         context: &mut Context,
     ) -> Result<Footing, Failure> {
+        let spec_file = file_of(&member.path);
+        let mut footing = self.look(&folder_of(&spec_file), context)?;
+        footing.read_spec(&spec_file, member.cell.as_ref(), spec, context)?;
+        footing.open(&archive.keeper(Some(spec))?, context)?;
+        Ok(footing)
+    }
+
+    /// Finds the base of what lies in a folder; nothing of it is read yet.
+    fn look(&self, folder: &Path, context: &Context) -> Result<Footing, Failure> {
         let asked = self.base.as_deref();
         let event = match asked {
             Some(_) => None,
             None => event_of(context).map_err(|error| undecided(&error))?,
         };
         let mut footing = Footing::new(BaseStamp::new(None, ""), None);
-        let spec_file = file_of(path);
-        match Repository::find(&folder_of(&spec_file)) {
+        match Repository::find(folder) {
             Ok(repository) => {
                 let found = Base::find(&repository, event.as_ref(), asked);
                 let base = found.map_err(|error| undecided(&error))?;
@@ -97,8 +109,6 @@ impl BaseArgs {
             }
             Err(error) => return Err(undecided(&BaseError::from(error))),
         }
-        footing.read_spec(&spec_file, spec, context)?;
-        footing.open(&archive.keeper(Some(spec))?, context)?;
         Ok(footing)
     }
 }
@@ -126,6 +136,7 @@ impl Footing {
     fn read_spec(
         &mut self,
         file: &Path,
+        at: Option<&MemberCell>,
         spec: &mut Spec,
         context: &Context,
     ) -> Result<(), Failure> {
@@ -136,21 +147,29 @@ impl Footing {
             return Ok(());
         };
         let text = repository.read(commit, &path);
-        match text.map_err(|error| undecided(&BaseError::from(error)))? {
-            None => {
+        let text = text.map_err(|error| undecided(&BaseError::from(error)))?;
+        let suite = at.and_then(|at| inside(repository, &at.suite));
+        let cell = BaseCell::of(at, suite, (repository, commit), context)?;
+        match (text, cell) {
+            (None, _) | (_, BaseCell::New) => {
                 // What nobody has reviewed yet decides nothing either.
                 set_policies(&mut spec.gate, [Policy::Undecided; 3]);
                 self.change = SpecChange::New;
             }
-            Some(text) if text == spec.text => {}
-            Some(text) => {
+            // One that extends others is never equal to what it and they say.
+            (Some(text), BaseCell::Alone) if text == spec.text => {}
+            (Some(text), cell) => {
                 let read = BaseSpec {
                     repository,
                     commit,
                     file: &path,
                     beside: &folder_of(file),
                 };
-                let old = read.parse(&text, spec, context)?;
+                let cell = match &cell {
+                    BaseCell::In(cell) => Some(cell),
+                    BaseCell::Alone | BaseCell::New => None,
+                };
+                let old = read.parse(&text, cell, spec, context)?;
                 let archive_differs = old.archive != spec.archive;
                 spec.archive.clone_from(&old.archive);
                 if old.workload_digest() != spec.workload_digest() {
@@ -162,9 +181,9 @@ impl Footing {
                     spec.gate = old.gate;
                     spec.under_test = old.under_test;
                     self.stamp.gate_differs = true;
-                    self.text = Some(text);
+                    self.text = Some(old.text);
                 } else if archive_differs {
-                    self.text = Some(text);
+                    self.text = Some(old.text);
                 }
             }
         }

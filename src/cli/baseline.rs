@@ -52,7 +52,7 @@ Examples:
   infergate run spec.yaml --repeats 3
   infergate baseline promote infergate-out/chat-8b-20261129T191243Z-1f3a --reason 'vLLM 0.32, see #41'")]
 pub(super) struct PromoteArgs {
-    /// The folder of a session
+    /// The folder of a session, or of a suite: then each of its members' sessions
     session: PathBuf,
 
     /// Why it is promoted, for whoever reads the archive later
@@ -127,12 +127,43 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
         SideWord::Baseline => Side::Baseline,
         SideWord::Candidate => Side::Candidate,
     };
-    let mut runs = runs_at(&args.session)?;
+    let members = members_of(&args.session);
+    if members.is_empty() {
+        return promote_session(&args.session, args, wanted, context);
+    }
+    for session in &members {
+        promote_session(session, args, wanted, context)?;
+    }
+    Ok(Exit::Pass)
+}
+
+/// The sessions of a suite's folder; none of any other.
+fn members_of(folder: &Path) -> Vec<PathBuf> {
+    let below = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        paths.sort();
+        paths
+    };
+    let members = below(&folder.join("members")).into_iter();
+    let sessions = members.flat_map(|member| below(&member));
+    sessions
+        .filter(|session| session.join("runs").is_dir())
+        .collect()
+}
+
+fn promote_session(
+    session: &Path,
+    args: &PromoteArgs,
+    wanted: Side,
+    context: &mut Context,
+) -> Result<Exit, Failure> {
+    let mut runs = runs_at(session)?;
     runs.retain(|run| run.side.is_none_or(|side| side == wanted));
     let Some(first) = runs.first() else {
         return Err(Failure::usage(format!(
             "`{}` has no run of that side",
-            args.session.display()
+            session.display()
         )));
     };
     let spec = embedded_spec(&first.spec, context)?;
@@ -141,15 +172,15 @@ fn promote(args: &PromoteArgs, context: &mut Context) -> Result<Exit, Failure> {
         runs.retain(|run| layer(run) == Some(spec.target.layer));
     }
     let keeper = args.archive.keeper(Some(&spec))?;
-    let session = MeasuredSession {
+    let measured = MeasuredSession {
         runs: &runs,
         is_gated: &|stage| spec.gate.repeats_stage(stage),
         under_test: &spec.under_test,
         now: &context.now(),
     };
     let promoted = keeper
-        .keep(|shelf| baseline::promote(shelf, session, &args.reason))
-        .map_err(|error| nothing_lost(error, &args.session))?;
+        .keep(|shelf| baseline::promote(shelf, measured, &args.reason))
+        .map_err(|error| nothing_lost(error, session))?;
     context.note(&format!(
         "promoted {} runs into `{}`; {} session{} there now",
         runs.len(),

@@ -8,6 +8,7 @@ mod size;
 pub(super) mod tolerances;
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use comfy_table::{CellAlignment, Table, presets};
@@ -17,7 +18,8 @@ use super::archive::ArchiveArgs;
 use super::archived::{Archived, kept, plural};
 use super::context::Context;
 use super::failure::{Failure, FailureText};
-use super::source::{SelectArgs, read_spec, style};
+use super::member::{Asked, Member, OnlyArgs};
+use super::source::{SelectArgs, merged, read_spec, style};
 use crate::diag::{Severity, render};
 use crate::exit::Exit;
 use crate::plan::Plan;
@@ -30,16 +32,22 @@ use crate::unit::scale;
 /// Shows every mistake at once with its place, or the plan's size, how long it takes, and what is
 /// judged. Where sessions are archived, a gated tolerance that their noise does not let anybody
 /// resolve is a mistake too.
-#[derive(Debug, Clone, PartialEq, Eq, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   infergate check spec.yaml
   infergate check baselines/chat-8b --json
+  infergate check specs/                       all specs of a folder or a suite
+  infergate check spec.yaml --explain          which file says what, of a spec that extends others
 
 Exit codes: 0 the spec is right · 2 it has mistakes")]
 pub(super) struct CheckArgs {
-    /// The spec, or a folder with `spec.yaml` in it
-    spec: PathBuf,
+    /// The spec, or a folder with `spec.yaml` in it; or several, a folder of them or a suite
+    #[arg(required = true, value_name = "SPEC")]
+    spec: Vec<PathBuf>,
+
+    #[command(flatten)]
+    only: OnlyArgs,
 
     #[command(flatten)]
     select: SelectArgs,
@@ -47,22 +55,55 @@ pub(super) struct CheckArgs {
     #[command(flatten)]
     archive: ArchiveArgs,
 
-    /// Print the plan's size as JSON
+    /// Print the plan's size as JSON, of several specs one after the other
     #[arg(long)]
     json: bool,
+
+    /// Print the spec together with what it extends instead, each value with the file and line that it is from
+    #[arg(long, conflicts_with = "json")]
+    explain: bool,
 }
 
 pub(super) fn run(args: &CheckArgs, context: &mut Context) -> Result<Exit, Failure> {
-    let (source, parsed) = read_spec(&args.spec, context)?;
+    let group = match args.only.members(&args.spec, context)? {
+        Asked::One(member) => return one(&member, args, context),
+        Asked::Several(group) => group,
+    };
+    let mut wrong = 0;
+    for (number, member) in group.members.iter().enumerate() {
+        if !args.json {
+            let before = if number == 0 { "" } else { "\n" };
+            context.print(&format!("{before}## {}\n\n", member.label));
+        }
+        if let Err(failure) = one(member, args, context) {
+            let _ = write!(context.err, "{}", failure.render());
+            wrong += 1;
+        }
+    }
+    if wrong == 0 {
+        return Ok(Exit::Pass);
+    }
+    Err(Failure::usage(format!(
+        "{wrong} of {} specs have mistakes",
+        group.members.len()
+    )))
+}
+
+fn one(member: &Member, args: &CheckArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let (source, parsed) = read_spec(member, context)?;
+    if args.explain {
+        context.print(&merged(member, context)?.explained);
+        return Ok(Exit::Pass);
+    }
     let spec = args.select.apply(parsed.spec)?;
     let plan = Plan::expand(&spec);
     let shelf = args.archive.open(Some(&spec), context)?;
     let archive = Archived::in_each(&kept(&shelf, &spec, &plan)?, &spec);
     let mut found = tolerances::mistakes(&spec, &archive);
     found.extend(budget::mistakes(&spec, &plan, &archive));
-    let (errors, more): (Vec<_>, Vec<_>) = found
-        .into_iter()
-        .partition(|diagnostic| diagnostic.severity == Severity::Error);
+    let found = found.into_iter().map(|one| spec.sources.resolve(one));
+    let (errors, more): (Vec<_>, Vec<_>) =
+        found.partition(|diagnostic| diagnostic.severity == Severity::Error);
     let warnings = [parsed.warnings, more].concat();
     if !warnings.is_empty() {
         let text = render(&warnings, &source, style(context));

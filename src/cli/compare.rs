@@ -10,6 +10,7 @@ use super::budget::{stop_of, stopped};
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::{Evidence, ShowArgs};
+use super::member::Member;
 use super::report::read_reports;
 use super::source::{embedded_spec, load_spec, selected};
 use super::standing::Standing;
@@ -77,7 +78,7 @@ pub(super) fn run(args: &CompareArgs, context: &mut Context) -> Result<Exit, Fai
         return Err(Failure::usage("there is no run on the baseline's side"));
     };
     let spec = if let Some(path) = &args.spec {
-        selected(load_spec(path, context)?, &first.spec.select)?
+        selected(load_spec(&Member::of(path), context)?, &first.spec.select)?
     } else {
         let judge = judged_by(&evidence, args, first);
         let mut spec = embedded_spec(&judge.spec, context)?;

@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::judge::Show;
 use super::lock::LockArgs;
+use super::member::Member;
 use super::sitting::open_sitting_in;
 use super::source::load_spec;
 use crate::archive::save_text;
@@ -53,7 +54,7 @@ pub(super) async fn run(
         )));
     }
     save_text(&spec_path, SPEC)?;
-    let spec = load_spec(&spec_path, context)?;
+    let spec = load_spec(&Member::of(&spec_path), context)?;
     context.note("baseline:  the embedded engine, `demo`");
     context.note(&format!(
         "candidate: the same with slower prefill, `{CANDIDATE}`"

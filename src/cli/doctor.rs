@@ -12,6 +12,7 @@ use super::archive::ArchiveArgs;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
+use super::member::Member;
 use super::source::{SelectArgs, load_spec};
 use crate::access::Access;
 use crate::checkup::{self, CHECKUP_FORMAT, Checkup, Finding, Topic};
@@ -69,7 +70,7 @@ pub(super) async fn run(
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let spec = match &args.spec {
-        Some(path) => Some(args.select.apply(load_spec(path, context)?)?),
+        Some(path) => Some(args.select.apply(load_spec(&Member::of(path), context)?)?),
         None => None,
     };
     let stored = match &args.headroom {

@@ -7,6 +7,7 @@ use clap::Args;
 use super::context::Context;
 use super::failure::Failure;
 use super::foreign::foreign_at;
+use super::member::Member;
 use super::source::load_spec;
 use crate::archive::save_run;
 use crate::exit::Exit;
@@ -108,7 +109,7 @@ fn warn_of_unused(runs: &[Run], slo: &Slo, context: &mut Context) {
 }
 
 fn slo_of(path: &Path, context: &mut Context) -> Result<Slo, Failure> {
-    let spec = load_spec(path, context)?;
+    let spec = load_spec(&Member::of(path), context)?;
     match spec.workload.classes.as_slice() {
         [class] => Ok(class.slo.clone()),
         classes => Err(Failure::usage(format!(

@@ -17,10 +17,11 @@ use crate::diagnosis::diagnose;
 use crate::exit::Exit;
 use crate::lang::{Said, of_judged};
 use crate::report::json::ReportFile;
+use crate::report::suite::SuiteFile;
 use crate::report::{self, CellPlace};
 use crate::spec::{Layer, Spec};
 use crate::summary::{Run, Side};
-use crate::verdict::{BaseStamp, Judgement};
+use crate::verdict::{BaseStamp, Judgement, heed_soaks};
 
 /// That a spec of two layers is judged by one, and what shows both.
 fn one_layer(spec: &Spec) -> Option<Said> {
@@ -102,14 +103,34 @@ impl Show {
             Format::Openmetrics => report::metrics::openmetrics(reports),
         }
     }
+
+    /// Several reports as one, in the form that was asked for.
+    pub(super) fn of_suite(&self, reports: &[ReportFile], context: &Context) -> String {
+        match self.format {
+            Format::Json => SuiteFile::new(reports).render(),
+            Format::Text => context.paint(&self.look.lines(reports)),
+            Format::Markdown => self.look.markdown(reports, usize::MAX),
+            Format::Junit => report::junit::render(reports),
+            Format::Openmetrics => report::metrics::openmetrics(reports),
+        }
+    }
 }
 
 /// Writes a report in every form that a CI reads.
 fn save_report(folder: &Path, file: &ReportFile, look: &Look) -> Result<(), Failure> {
-    let reports = std::slice::from_ref(file);
+    save_reports(folder, std::slice::from_ref(file), &file.render(), look)
+}
+
+/// Writes reports as one, in every form that a CI reads; as JSON they come in.
+pub(super) fn save_reports(
+    folder: &Path,
+    reports: &[ReportFile],
+    json: &str,
+    look: &Look,
+) -> Result<(), Failure> {
     for (name, text) in [
         ("report.md", look.markdown(reports, usize::MAX)),
-        ("report.json", file.render()),
+        ("report.json", json.to_owned()),
         ("junit.xml", report::junit::render(reports)),
         ("metrics.txt", report::metrics::openmetrics(reports)),
     ] {
@@ -147,6 +168,7 @@ impl Evidence {
         let comparison = compare(&self.sides(), &spec.gate, &spec.under_test);
         let mut judgement = self.standing.judge(&comparison, &self.candidate, spec);
         judgement.caveats.extend(one_layer(spec));
+        heed_soaks(&mut judgement, &self.baseline, &self.candidate);
         judgement.base.clone_from(&self.base);
         judgement.diagnoses = diagnose(
             &self.sides(),
@@ -183,7 +205,7 @@ impl Evidence {
             reproduce,
             places,
         };
-        let file = ReportFile::new(judgement, &sides);
+        let file = ReportFile::new(judgement, &sides).with_slo_of(spec);
         if let Some(folder) = folder {
             save_report(folder, &file, &show.look)?;
         }
@@ -207,7 +229,13 @@ impl Evidence {
         interrupt: &Interrupt,
     ) -> Result<Exit, Failure> {
         let folder = sitting.folder();
-        let reproduce = [format!("infergate compare {}", folder.display())];
+        // Without a baseline there is nothing to compare again.
+        let verb = if self.baseline.is_empty() {
+            "report"
+        } else {
+            "compare"
+        };
+        let reproduce = [format!("infergate {verb} {}", folder.display())];
         let told = (&reproduce[..], sitting.places());
         let exit = self.publish(judgement, spec, Some(folder), told, show, context)?;
         if interrupt.asked() {

@@ -8,6 +8,7 @@ mod baseline;
 mod bisect;
 mod budget;
 mod calibrate;
+mod capacity;
 mod check;
 mod compare;
 mod context;
@@ -26,6 +27,7 @@ mod interrupt;
 mod judge;
 mod lock;
 mod look;
+mod member;
 mod merge;
 mod origin;
 mod percent;
@@ -95,6 +97,7 @@ enum Command {
     Compare(compare::CompareArgs),
     Explain(explain::ExplainArgs),
     Report(report::ReportArgs),
+    Capacity(capacity::CapacityArgs),
     Publish(publish::PublishArgs),
     #[command(subcommand)]
     Baseline(baseline::BaselineCommand),
@@ -188,6 +191,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Compare(args) => compare::run(&args, context),
         Command::Explain(args) => explain::run(&args, context),
         Command::Report(args) => report::run(&args, context),
+        Command::Capacity(args) => capacity::run(&args, context),
         Command::Publish(args) => Box::pin(publish::run(&args, context)).await,
         Command::Baseline(command) => baseline::run(command, context),
         Command::History(args) => history::run(&args, context),

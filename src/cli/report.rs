@@ -125,7 +125,7 @@ fn differences(old: &Path, args: &ReportArgs, context: &Context) -> Result<Strin
 }
 
 /// Whether a path is a file that says it is a report.
-fn is_report(path: &Path) -> bool {
+pub(super) fn is_report(path: &Path) -> bool {
     path.is_file() && read_file(path).is_ok_and(|text| suite::is_one(&text))
 }
 

@@ -10,6 +10,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::lock::LockArgs;
+use super::member::Member;
 use super::origin::source_of;
 use super::scores;
 use super::shard::{ShardArgs, Sharing};
@@ -33,7 +34,7 @@ Examples:
   infergate run spec.yaml --shard 2/4 --start-at 2026-11-29T19:12:00Z    # then: infergate merge
   infergate run spec.yaml --json | jq '.stages[0].pooled.distributions.ttft.quantiles'
 
-Exit codes: 0 measured · 2 spec error · 4 invalid: target lost, client too slow, interrupted")]
+Exit codes: 0 measured · 1 a soak found something · 2 spec error · 4 invalid: target lost, client too slow, interrupted")]
 pub(super) struct RunArgs {
     /// The spec, or a folder with `spec.yaml` in it
     spec: PathBuf,
@@ -64,7 +65,9 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let spec = args.select.apply(load_spec(&args.spec, context)?)?;
+    let spec = args
+        .select
+        .apply(load_spec(&Member::of(&args.spec), context)?)?;
     if let Some(layers) = spec.layers() {
         // Two sittings make a large future, which every other run would carry too.
         return Box::pin(layers::run(&args, &layers, context, interrupt)).await;
@@ -139,14 +142,28 @@ async fn take_all(
 }
 
 /// A run that is not whole, has a stage that the client spoilt, or in which nothing completed, is no
-/// measurement.
+/// measurement; of one that is, a soak that found something is a result of its own.
 pub(super) fn ending(run: &Run) -> Exit {
     let spoilt = run.stages.iter().any(|stage| !stage.invalid.is_empty());
-    if run.end == RunEnd::Complete && !spoilt && !nothing_completed(run) {
-        Exit::Pass
-    } else {
-        Exit::Invalid
+    if run.end != RunEnd::Complete || spoilt || nothing_completed(run) {
+        return Exit::Invalid;
     }
+    soaked(run)
+}
+
+/// A soak that found something is no pass: what is the client's spoils the measurement, what is the engine's
+/// is a result.
+fn soaked(run: &Run) -> Exit {
+    let soaks = run.stages.iter().filter_map(|stage| stage.soak.as_ref());
+    let findings = soaks.flat_map(|soak| &soak.findings);
+    let exits = findings.map(|finding| {
+        if finding.code.is_clients() {
+            Exit::Invalid
+        } else {
+            Exit::Regression
+        }
+    });
+    exits.fold(Exit::Pass, Exit::worst)
 }
 
 fn nothing_completed(run: &Run) -> bool {

@@ -3,14 +3,18 @@
 use clap::{Args, ValueEnum};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::context::Context;
 use crate::archive::{RECORDS_FORMAT, RecordLine};
 use crate::baseline::{ACCEPT_FORMAT, Accept, ENVIRONMENT_FORMAT, Environment};
 use crate::baseline::{REFERENCE_FORMAT, Reference};
+use crate::capacity::{CAPACITY_FORMAT, CapacityFile};
 use crate::exit::Exit;
 use crate::report::json::{REPORT_FORMAT, ReportFile};
+use crate::report::suite::{SUITE_FORMAT, SuiteFile};
+use crate::spec::{spec_schema, suite_schema};
 use crate::summary::{RUN_FORMAT, Run};
 
 /// Print the JSON Schema of one kind of file
@@ -21,14 +25,15 @@ use crate::summary::{RUN_FORMAT, Run};
 #[command(after_help = "\
 Examples:
   infergate schema run > run.schema.json
-  infergate schema accept                    YAML, as its editor reads it")]
+  infergate schema accept                    YAML, as its editor reads it
+  infergate schema suite-spec > suite.schema.json")]
 pub(super) struct SchemaArgs {
     /// The kind of file
     #[arg(value_enum)]
     kind: FileKind,
 }
 
-/// A kind of file that infergate writes.
+/// A kind of file that infergate writes or reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum FileKind {
     /// One run: `runs/<id>.json`
@@ -41,8 +46,16 @@ enum FileKind {
     Environment,
     /// An accepted change: `accepts/<date>-<words>.yaml`
     Accept,
+    /// What `infergate capacity --json` prints
+    Capacity,
     /// A line of per-request records: `records/<id>.jsonl.gz`
     Records,
+    /// Several judgements as one: `report.json` of a suite
+    Suite,
+    /// What you write: a spec, YAML; its top level
+    Spec,
+    /// What you write: `suite.yaml`
+    SuiteSpec,
 }
 
 pub(super) fn run(args: &SchemaArgs, context: &mut Context) -> Exit {
@@ -52,10 +65,18 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context) -> Exit {
         FileKind::Reference => schema_of::<Reference>(REFERENCE_FORMAT),
         FileKind::Environment => schema_of::<Environment>(ENVIRONMENT_FORMAT),
         FileKind::Accept => schema_of::<Accept>(ACCEPT_FORMAT),
+        FileKind::Capacity => schema_of::<CapacityFile>(CAPACITY_FORMAT),
         FileKind::Records => schema_of::<RecordLine>(RECORDS_FORMAT),
+        FileKind::Suite => schema_of::<SuiteFile>(SUITE_FORMAT),
+        FileKind::Spec => return print(&spec_schema(), context),
+        FileKind::SuiteSpec => return print(&suite_schema(), context),
     };
+    print(&schema, context)
+}
+
+fn print(schema: &impl Serialize, context: &mut Context) -> Exit {
     // Of a JSON value already, with text for keys.
-    let text = serde_json::to_string_pretty(&schema).expect("a schema is JSON");
+    let text = serde_json::to_string_pretty(schema).expect("a schema is JSON");
     context.print(&(text + "\n"));
     Exit::Pass
 }

@@ -254,31 +254,34 @@ pub(super) fn keep(folder: &Path, runs: &[Run]) -> Result<(), Failure> {
 fn show(
     event: &LoadEvent,
     plan: &Plan,
-    current: &mut Option<usize>,
+    current: &mut Option<(usize, String)>,
     progress: &mut Progress<impl Write>,
 ) {
     match event {
-        LoadEvent::StageStarted { stage } => *current = Some(*stage),
+        LoadEvent::StageStarted { stage, name } => *current = Some((*stage, name.clone())),
         LoadEvent::Tick(live) => {
-            if let Some(stage) = *current {
+            if let Some(stage) = current {
                 progress.update(&figures(plan, stage, live));
             }
         }
-        LoadEvent::StageEnded { stage, live, .. } => {
-            progress.finish(&figures(plan, *stage, live));
+        LoadEvent::StageEnded { live, .. } => {
+            if let Some(stage) = current {
+                progress.finish(&figures(plan, stage, live));
+            }
         }
     }
 }
 
-fn figures(plan: &Plan, index: usize, live: &Live) -> StageProgress {
-    let stage = &plan.stages()[index];
+/// A stage that refines a sweep is in no plan that was made before.
+fn figures(plan: &Plan, (index, name): &(usize, String), live: &Live) -> StageProgress {
+    let stage = plan.stages().get(*index);
     let elapsed_s = live.elapsed.as_secs_f64();
     StageProgress {
-        name: stage.stage.name.clone(),
+        name: name.clone(),
         index: index + 1,
-        of: plan.stages().len(),
+        of: plan.stages().len().max(index + 1),
         elapsed_s,
-        expected_s: expected(stage).map(Nanos::as_secs_f64),
+        expected_s: stage.and_then(expected).map(Nanos::as_secs_f64),
         sent: live.sent,
         completed: live.completed,
         in_flight: u64::from(live.in_flight),

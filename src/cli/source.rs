@@ -1,16 +1,17 @@
 //! Reading a spec: a file, or a folder with `spec.yaml` in it.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::base::file_of;
 use super::context::Context;
 use super::failure::{Failure, FailureText};
+use super::member::Member;
 use crate::diag::{Diagnostic, Source, Style, render};
 use crate::exit::Exit;
-use crate::spec::{self, FileAsk, FileText, Reader, Spec};
+use crate::spec::{self, FileAsk, FileText, Merged, Reader, Spec, SuiteCell};
 use crate::summary::SpecStamp;
 
 /// Which stages with labels run.
@@ -49,16 +50,16 @@ pub(super) fn selected(spec: Spec, labels: &[String]) -> Result<Spec, Failure> {
 const MOST_BYTES: u64 = 1 << 30;
 
 /// Reads and parses; warnings go to standard error, errors are all reported at once.
-pub(super) fn load_spec(path: &Path, context: &mut Context) -> Result<Spec, Failure> {
-    let read = read_spec(path, context)?;
+pub(super) fn load_spec(member: &Member, context: &mut Context) -> Result<Spec, Failure> {
+    let read = read_spec(member, context)?;
     Ok(warned(read, context))
 }
 
 /// The same where nothing is sent to the target: a variable that is unset here stands for any address.
-pub(super) fn load_spec_unasked(path: &Path, context: &mut Context) -> Result<Spec, Failure> {
+pub(super) fn load_spec_unasked(member: &Member, context: &mut Context) -> Result<Spec, Failure> {
     // That it can't be read is said below.
-    let text = std::fs::read_to_string(file_of(path)).unwrap_or_default();
-    let read = read_spec_where(path, &|name| any_address(name, &text, context), context)?;
+    let text = merged_text(member).unwrap_or_default();
+    let read = read_spec_where(member, &|name| any_address(name, &text, context), context)?;
     Ok(warned(read, context))
 }
 
@@ -78,16 +79,27 @@ fn warned((source, parsed): (Source, spec::Parsed), context: &mut Context) -> Sp
 }
 
 /// Reads and parses, and leaves warnings to the caller.
-pub(super) fn read_spec(path: &Path, context: &Context) -> Result<(Source, spec::Parsed), Failure> {
-    read_spec_where(path, &|name| context.variable(name), context)
+pub(super) fn read_spec(
+    member: &Member,
+    context: &Context,
+) -> Result<(Source, spec::Parsed), Failure> {
+    read_spec_where(member, &|name| context.variable(name), context)
 }
 
 /// The same with these variables in place of the environment's.
 pub(super) fn read_spec_where(
-    path: &Path,
+    member: &Member,
     variable: &dyn Fn(&str) -> Option<String>,
     context: &Context,
 ) -> Result<(Source, spec::Parsed), Failure> {
+    let source = spec_source(&member.path)?;
+    let place = (&*folder_beside(&member.path), member.cell());
+    let parsed = parse_spec_where(&source, place, variable, context)?;
+    Ok((source, parsed))
+}
+
+/// The text of a spec, without what it extends.
+fn spec_source(path: &Path) -> Result<Source, Failure> {
     let path = file_of(path);
     let text = std::fs::read_to_string(&path).map_err(|error| {
         Failure::usage(format!(
@@ -95,13 +107,64 @@ pub(super) fn read_spec_where(
             path.display()
         ))
     })?;
-    let source = Source {
+    Ok(Source {
         path: path.display().to_string(),
         text,
+    })
+}
+
+/// The folder that a spec's files lie in; empty is the current one.
+fn folder_beside(path: &Path) -> PathBuf {
+    let file = file_of(path);
+    file.parent().unwrap_or(Path::new("")).to_owned()
+}
+
+/// A spec with what it extends, as one text.
+pub(super) fn merged(member: &Member, context: &Context) -> Result<Merged, Failure> {
+    let source = spec_source(&member.path)?;
+    let folder = folder_beside(&member.path);
+    spec::merged(&source, member.cell(), &|ask| file_beside(&folder, ask))
+        .map_err(|diagnostics| mistakes(&diagnostics, &source, context))
+}
+
+/// Its text; `None` where there is none.
+fn merged_text(member: &Member) -> Option<String> {
+    let source = spec_source(&member.path).ok()?;
+    let folder = folder_beside(&member.path);
+    let merged = spec::merged(&source, member.cell(), &|ask| file_beside(&folder, ask));
+    Some(merged.ok()?.text)
+}
+
+/// A file that a spec in this folder asks for.
+fn file_beside(folder: &Path, ask: FileAsk<'_>) -> Result<FileText, String> {
+    let path = folder.join(ask.file);
+    if ask.reader == Reader::Extends {
+        stays_inside(folder, &path)?;
+    }
+    read_file(&path).map(FileText::Whole)
+}
+
+/// Whether a file is of the same repository as a folder, or of the same tree where there is none: below the
+/// current folder, or else below the folder itself.
+fn stays_inside(folder: &Path, file: &Path) -> Result<(), String> {
+    let whole = |path: &Path| path.canonicalize().map_err(|error| error.to_string());
+    // An empty path is the current folder.
+    let folder = whole(&Path::new(".").join(folder))?;
+    let repository = folder.ancestors().find(|path| path.join(".git").exists());
+    let (what, top) = if let Some(top) = repository {
+        ("of the repository", top.to_owned())
+    } else {
+        let here = whole(Path::new("."))?;
+        let is_below = folder.starts_with(&here);
+        ("of the folder", if is_below { here } else { folder })
     };
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let parsed = parse_spec_where(&source, folder, variable, context)?;
-    Ok((source, parsed))
+    if whole(file)?.starts_with(&top) {
+        return Ok(());
+    }
+    Err(format!(
+        "it lies outside {what} `{}`, so others would measure something else",
+        top.display()
+    ))
 }
 
 /// Parses a spec whose files lie in this folder.
@@ -110,17 +173,17 @@ pub(super) fn parse_spec(
     folder: &Path,
     context: &Context,
 ) -> Result<spec::Parsed, Failure> {
-    parse_spec_where(source, folder, &|name| context.variable(name), context)
+    let variable = |name: &str| context.variable(name);
+    parse_spec_where(source, (folder, None), &variable, context)
 }
 
 fn parse_spec_where(
     source: &Source,
-    folder: &Path,
+    (folder, cell): (&Path, Option<&SuiteCell>),
     variable: &dyn Fn(&str) -> Option<String>,
     context: &Context,
 ) -> Result<spec::Parsed, Failure> {
-    let file = |ask: FileAsk<'_>| read_file(&folder.join(ask.file)).map(FileText::Whole);
-    let mut parsed = spec::parse(source, variable, &file)
+    let mut parsed = spec::parse_in(source, cell, variable, &|ask| file_beside(folder, ask))
         .map_err(|diagnostics| mistakes(&diagnostics, source, context))?;
     parsed.spec = parsed.spec.in_folder(folder);
     Ok(parsed)
@@ -159,6 +222,8 @@ pub(super) fn embedded_spec(stamp: &SpecStamp, context: &Context) -> Result<Spec
                 let kept = stamp.schemas.iter().find(|kept| kept.file == ask.file);
                 kept.cloned().map(FileText::Schema)
             }
+            // Its text is what it and they said together.
+            Reader::Extends => None,
         };
         kept.ok_or_else(|| "the run has kept nothing of it".to_owned())
     };

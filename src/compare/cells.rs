@@ -6,6 +6,7 @@ use super::measure::{Measure, measure};
 use super::pairing::Arranged;
 use super::quality::{self, Alike};
 use super::{definitions, energy};
+use crate::lang::Said;
 use crate::metric::{Cell, CellMetric, Kind, Metric, Quantile};
 use crate::quality::CheckKind;
 use crate::spec::{Gate, Limit, Trade};
@@ -40,7 +41,7 @@ pub struct ComparedCell {
     /// How the sides' work differs, in words, where it does: then a better figure proves nothing.
     pub work_changed: Option<String>,
     /// What the two sides mean by it, in words, where that is not the same: then nothing can be compared.
-    pub means: Option<String>,
+    pub means: Option<Said>,
 }
 
 impl ComparedCell {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::pairing::Arranged;
+use crate::lang::{Said, of_judged};
 use crate::metric::{Metric, is_known, meaning};
 use crate::summary::Run;
 
@@ -13,7 +14,7 @@ pub(super) fn meet(one: &str, other: &str) -> bool {
 }
 
 /// What the sides mean by a metric, where it is not the same.
-pub(super) fn difference(arranged: &Arranged<'_>, metric: Metric) -> Option<String> {
+pub(super) fn difference(arranged: &Arranged<'_>, metric: Metric) -> Option<Said> {
     let runs = || arranged.baseline.iter().chain(&arranged.candidate);
     let first = runs().next()?;
     let other = runs().find(|run| run.definition != first.definition)?;
@@ -24,32 +25,30 @@ pub(super) fn difference(arranged: &Arranged<'_>, metric: Metric) -> Option<Stri
     if ours.is_some() && ours == theirs {
         return None;
     }
-    let told = |run: &Run, meaning: Option<&str>| {
-        format!(
-            "`{}`: {}",
-            run.definition,
-            meaning.unwrap_or("no such figure")
-        )
-    };
-    Some(format!(
-        "`{metric}` is defined differently: {}; {}",
-        told(first, ours),
-        told(other, theirs)
-    ))
+    let told = |meaning: Option<&str>| meaning.unwrap_or("no such figure").to_owned();
+    let args = [
+        metric.to_string(),
+        first.definition.clone(),
+        told(ours),
+        other.definition.clone(),
+        told(theirs),
+    ];
+    Some(Said::new(of_judged::DEFINED_DIFFERENTLY, args))
 }
 
 /// What is to be doubted of figures from other tools' files, each once.
-pub(super) fn caveats(baseline: &[&Run], candidate: &[&Run]) -> Vec<String> {
+pub(super) fn caveats(baseline: &[&Run], candidate: &[&Run]) -> Vec<Said> {
     let mut out = Vec::new();
-    for (side, runs) in [("baseline", baseline), ("candidate", candidate)] {
+    for (side, runs) in [
+        (of_judged::DOUBT_OF_BASELINE, baseline),
+        (of_judged::DOUBT_OF_CANDIDATE, candidate),
+    ] {
         let mut seen = BTreeSet::new();
         for origin in runs.iter().filter_map(|run| run.origin.as_ref()) {
             for caveat in &origin.caveats {
                 if seen.insert(&caveat.code) {
-                    out.push(format!(
-                        "{side}, {} of `{}`: {}: {}",
-                        origin.tool, origin.file, caveat.code, caveat.message
-                    ));
+                    let args = [&origin.tool, &origin.file, &caveat.code, &caveat.message];
+                    out.push(Said::new(side, args.map(Clone::clone)));
                 }
             }
         }
@@ -65,10 +64,8 @@ pub(super) fn caveats(baseline: &[&Run], candidate: &[&Run]) -> Vec<String> {
         let of_tool = versions.iter().filter(|(name, _)| *name == tool);
         let several: Vec<&str> = of_tool.map(|(_, version)| *version).collect();
         if several.len() > 1 {
-            out.push(format!(
-                "the files are of {tool} {}: what it measures may have changed between them",
-                several.join(" and ")
-            ));
+            let args = [tool.to_owned(), several.join(" / ")];
+            out.push(Said::new(of_judged::VERSIONS_OF_TOOL, args));
         }
     }
     out.extend(one_sided(baseline, candidate));
@@ -76,7 +73,7 @@ pub(super) fn caveats(baseline: &[&Run], candidate: &[&Run]) -> Vec<String> {
 }
 
 /// What one side knows of its workload and the other does not.
-fn one_sided(baseline: &[&Run], candidate: &[&Run]) -> Option<String> {
+fn one_sided(baseline: &[&Run], candidate: &[&Run]) -> Option<Said> {
     let known = |runs: &[&Run]| -> Option<BTreeSet<String>> {
         let settings = runs.first()?.spec.settings.as_ref()?;
         Some(settings.keys().cloned().collect())
@@ -86,10 +83,6 @@ fn one_sided(baseline: &[&Run], candidate: &[&Run]) -> Option<String> {
         .symmetric_difference(&head)
         .map(String::as_str)
         .collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "known of one side's workload alone, so it may differ: {}",
-            names.join(", ")
-        )
-    })
+    let said = || Said::new(of_judged::KNOWN_OF_ONE_SIDE, [names.join(", ")]);
+    (!names.is_empty()).then(said)
 }

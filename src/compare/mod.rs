@@ -103,10 +103,8 @@ impl Mismatch {
                 baseline,
                 candidate,
             } => {
-                let text = format!(
-                    "the workloads differ in `{what}` ({baseline} against {candidate}): measure both sides alike"
-                );
-                return text.into();
+                let args = [what, baseline, candidate].map(Clone::clone);
+                return Said::new(of_judged::SETTINGS_DIFFER, args);
             }
             Self::Workload {
                 baseline,
@@ -179,8 +177,10 @@ pub fn compare(sides: &Sides<'_>, gate: &Gate, under_test: &UnderTest) -> Compar
     let (pins, mut caveats) = pins::compare(&arranged.baseline, &arranged.candidate, under_test);
     caveats.splice(0..0, arranged.caveats.iter().cloned());
     caveats.extend(cache::caveats(&arranged.baseline, &arranged.candidate));
-    let doubts = definitions::caveats(&arranged.baseline, &arranged.candidate);
-    caveats.extend(doubts.into_iter().map(Said::from));
+    caveats.extend(definitions::caveats(
+        &arranged.baseline,
+        &arranged.candidate,
+    ));
     Comparison {
         arrangement: arranged.arrangement,
         pins,

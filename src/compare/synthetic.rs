@@ -41,6 +41,8 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             cache: crate::spec::CacheRegime::default(),
             cost: None,
             settings: None,
+            capacity: None,
+            slos: BTreeMap::new(),
         },
         source: None,
         untrusted: false,
@@ -132,6 +134,7 @@ pub(crate) fn stage(name: &str) -> StageSummary {
         tenants: None,
         events: Vec::new(),
         bursts: None,
+        soak: None,
         windows: Vec::new(),
     }
 }

@@ -1,11 +1,14 @@
 //! Diagnostics: what is wrong in a file that a person wrote, where, and what to do next.
 
 mod render;
+mod sources;
 mod suggest;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub use render::{Style, render};
+pub use sources::{Located, Sources};
 pub use suggest::suggest;
 
 /// A text with the name under which its reader knows it.
@@ -37,6 +40,8 @@ pub struct Diagnostic {
     pub message: String,
     /// Byte range in the source; `None` where the mistake has no one place.
     pub span: Option<Range<usize>>,
+    /// The text that the range is in, where it is not the one that was named.
+    pub source: Option<Arc<Source>>,
     /// What to write at the place, as in "did you mean `rate`?".
     pub label: Option<String>,
     /// What to do next.
@@ -51,6 +56,7 @@ impl Diagnostic {
             severity: Severity::Error,
             message: message.into(),
             span: None,
+            source: None,
             label: None,
             help: Vec::new(),
         }

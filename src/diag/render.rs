@@ -30,7 +30,8 @@ pub fn render(diagnostics: &[Diagnostic], source: &Source, style: Style) -> Stri
     text
 }
 
-fn one(diagnostic: &Diagnostic, source: &Source, renderer: &Renderer) -> String {
+fn one(diagnostic: &Diagnostic, named: &Source, renderer: &Renderer) -> String {
+    let source = diagnostic.source.as_deref().unwrap_or(named);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,

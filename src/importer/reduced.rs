@@ -128,6 +128,7 @@ pub(super) fn summarise(found: &FoundStage, name: &str, notes: &mut Notes) -> St
         windows: Vec::new(),
         events: Vec::new(),
         bursts: None,
+        soak: None,
     }
 }
 

@@ -21,6 +21,7 @@ phrases! {
     IN_SPECS: "{0} in {1} of {2} specs: {3}", "{0}（{2} 份规格中的 {1} 份）：{3}";
     SPECS_PASS: "{0} of {1} specs pass", "{1} 份规格中 {0} 份通过";
     NO_REPORT: "Undecided: there is no report", "无法判定：没有报告";
+    NOTHING_JUDGED: "nothing was judged", "未作任何判定";
     NOTHING_COUNTED: "no gated cell could be counted", "没有可计数的门禁项";
     ALL_GATED: "all {0} gated cells", "全部 {0} 个门禁项";
     OF_GATED: "{0} of {1} gated {1?cell:cells}", "{1} 个门禁项中 {0} 个";
@@ -140,6 +141,8 @@ phrases! {
     CAVEAT_ROLE: "caveat", "需留意";
     OVER_STEPS: "{0} p95 over the steps of {1}", "{1} 各级负载下的 {0} p95";
     AT_RATE: "{0} at {1}", "{0}（{1} 时）";
+    SLO_LINE: "The amber line is the SLO, {0}", "琥珀色线为 SLO：{0}";
+    SLO_ABOVE: "The SLO is far above the chart: {0}", "SLO 远高于图表范围：{0}";
     AXIS_STEPS: "step of the sweep", "负载级别";
 
     // What was compared.

@@ -17,6 +17,7 @@ use super::health::LoopLag;
 use super::inbox::Inbox;
 use super::job::{StageJob, StartError};
 use super::kitchen::Kitchen;
+use super::memory;
 use super::open::Pacer;
 use super::pulse::{PulseMeter, Reading};
 use super::stop::Stop;
@@ -39,11 +40,9 @@ const DRAIN_AFTER_HALT: Nanos = Nanos::from_secs(5);
 
 /// Runs one stage on the client's lanes and returns what was seen of it as a whole.
 ///
-/// `records` gets one record per request that was due, in the order in which they ended; `events`
-/// gets the stage's start and end and live figures about four times a second and whenever the window
-/// opens or closes. Both run on the
-/// caller's task, so what they do delays no request, but no request waits for them either: records
-/// queue up meanwhile.
+/// `records` gets one record per request that was due, in the order in which they ended; `events` gets the
+/// stage's start and end and live figures about four times a second and whenever the window opens or closes.
+/// Both run on the caller's task: no request waits for them, and records queue up meanwhile.
 ///
 /// After the window, sends stop and the stage drains until nothing is in flight or its
 /// `drain_timeout` has passed; what is left then is cut and recorded `unfinished`. When `stop` is
@@ -59,7 +58,10 @@ pub async fn run_stage(
     mut events: impl FnMut(LoadEvent),
     mut stop: Stop,
 ) -> Result<StageObservation, StartError> {
-    events(LoadEvent::StageStarted { stage: job.stage });
+    events(LoadEvent::StageStarted {
+        stage: job.stage,
+        name: job.plan.stages()[job.stage].stage.name.clone(),
+    });
     let mut stage = Running::start(job).await?;
     let mut ticks = interval(TICK.to_duration());
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -292,6 +294,7 @@ impl Running {
         let reading = Reading {
             at,
             cpu: cpu::process_time(),
+            memory: memory::resident(),
             opened: self.dispatch.client.opened(),
         };
         self.pulse.read(reading, self.lag.take_largest());

@@ -10,6 +10,8 @@ pub enum LoadEvent {
     StageStarted {
         /// Its index in the plan.
         stage: usize,
+        /// Its name.
+        name: String,
     },
     /// The figures now: about four times a second, and at once when the window opens or closes.
     Tick(Live),

@@ -24,6 +24,7 @@ mod job;
 mod kitchen;
 mod lane;
 mod limits;
+mod memory;
 mod open;
 mod place;
 mod pool;

@@ -17,6 +17,8 @@ pub(super) struct Reading {
     pub(super) at: Nanos,
     /// CPU time of the process so far; `None` where the system does not say.
     pub(super) cpu: Option<Nanos>,
+    /// Bytes of the process in memory; `None` where the system does not say.
+    pub(super) memory: Option<u64>,
     /// Connections opened so far.
     pub(super) opened: u64,
 }
@@ -72,6 +74,7 @@ impl PulseMeter {
             cpu_share: used(last, now).map(|used| used / length),
             loop_lag_max,
             connections: now.opened.saturating_sub(last.opened),
+            memory: now.memory,
         });
         if self.pulses.len() >= self.most {
             self.pulses = self.pulses.chunks(2).filter_map(joined).collect();
@@ -109,6 +112,7 @@ mod tests {
         Reading {
             at: Nanos::from_secs(second),
             cpu: Some(Nanos::from_millis(cpu_ms)),
+            memory: Some(opened),
             opened,
         }
     }
@@ -129,6 +133,7 @@ mod tests {
             cpu_share: Some(0.5),
             loop_lag_max: Some(Nanos::from_millis(3)),
             connections: 2,
+            memory: Some(9),
         };
         assert_eq!(meter.finish(), [expected]);
     }

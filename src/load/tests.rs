@@ -13,6 +13,8 @@ use server::{Reply, Server};
 
 use super::*;
 use crate::access::Access;
+use crate::diag::{Source, Sources};
+use crate::ident::Digest;
 use crate::plan::{Plan, PromptCalibration, Prompter, Salt};
 use crate::provenance::UnderTest;
 use crate::sample::{RequestRecord, StageObservation};
@@ -45,7 +47,8 @@ fn closed(users: u32, requests: u32) -> Stage {
         in_flight: 1000,
         drain_timeout: Nanos::from_secs(60),
         stop_when: None,
-        soak: false,
+        refine: None,
+        soak: None,
         events: Vec::new(),
         labels: Vec::new(),
     }
@@ -194,8 +197,14 @@ fn spec(stage: Stage, class: Class, timeouts: Timeouts) -> Spec {
         archive: None,
         keep_text: crate::spec::KeepText::None,
         text: String::new(),
+        content: Digest::of(b""),
+        sources: Sources::new(Source {
+            path: String::new(),
+            text: String::new(),
+        }),
         limits: None,
         cost: None,
+        capacity: None,
         select: Vec::new(),
     }
 }

@@ -52,28 +52,22 @@ impl Plan {
     /// Expands a spec; cannot fail, for the spec is valid.
     pub fn expand(spec: &Spec) -> Self {
         let seed = spec.workload.seed;
-        let stages = spec
-            .stages
-            .iter()
-            .map(|stage| StagePlan {
-                schedule: match &stage.arrival {
-                    &Arrival::Open { profile, process } => {
-                        let turns = mean_turns(seed, &stage.name, &spec.workload);
-                        Some(Schedule::new(seed, stage, (profile, turns), process))
-                    }
-                    Arrival::Trace(replay) => Some(Schedule::replay(seed, stage, replay)),
-                    Arrival::Closed { .. } => None,
-                },
-                stage: stage.clone(),
-            })
-            .collect();
+        let stages = spec.stages.iter().map(|stage| planned(spec, stage));
         Self {
             seed,
             cache: spec.workload.cache,
             keep_text: spec.keep_text,
             classes: shuffled(seed, &spec.workload.classes),
-            stages,
+            stages: stages.collect(),
         }
+    }
+
+    /// With one stage more at its end; the others are what they were.
+    #[must_use]
+    pub fn with_stage(&self, spec: &Spec, stage: &Stage) -> Self {
+        let mut plan = self.clone();
+        plan.stages.push(planned(spec, stage));
+        plan
     }
 
     /// The seed of everything random in it.
@@ -188,6 +182,22 @@ impl Plan {
             Arrival::Trace(replay) => Some(replay),
             Arrival::Closed { .. } | Arrival::Open { .. } => None,
         }
+    }
+}
+
+/// A stage with its instants.
+fn planned(spec: &Spec, stage: &Stage) -> StagePlan {
+    let seed = spec.workload.seed;
+    StagePlan {
+        schedule: match &stage.arrival {
+            &Arrival::Open { profile, process } => {
+                let turns = mean_turns(seed, &stage.name, &spec.workload);
+                Some(Schedule::new(seed, stage, (profile, turns), process))
+            }
+            Arrival::Trace(replay) => Some(Schedule::replay(seed, stage, replay)),
+            Arrival::Closed { .. } => None,
+        },
+        stage: stage.clone(),
     }
 }
 

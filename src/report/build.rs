@@ -10,7 +10,7 @@ use super::facts::Facts;
 use super::model::{AdviceRow, CellTable, Environment, PinRow, ReportModel, SharedPin, Tone};
 use super::place::CellPlace;
 use super::span::Text;
-use super::{headline, method, outcomes, setup, sweep, why, words};
+use super::{headline, method, outcomes, setup, sweep, textdiff, why, words};
 
 /// The runs behind a judgement, and what only the caller knows.
 #[derive(Debug, Clone, Copy)]
@@ -99,6 +99,7 @@ pub(super) fn build_of(
                 value: setup::pin_value(pin),
             })
             .collect(),
+        pins_diff: textdiff::of_sides(&facts.pins),
         sweeps: sweep::views(facts),
         engines: facts.engines.clone(),
         caveats: judgement

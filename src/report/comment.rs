@@ -24,6 +24,7 @@ pub struct Comment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     EqualPins,
+    Diff,
     Engines,
     Sweeps,
     Observed,
@@ -39,8 +40,9 @@ enum Part {
 
 impl Part {
     /// In the order in which they go: what is furthest from the verdict first.
-    const ORDER: [Self; 12] = [
+    const ORDER: [Self; 13] = [
         Self::EqualPins,
+        Self::Diff,
         Self::Engines,
         Self::Sweeps,
         Self::Observed,
@@ -57,6 +59,7 @@ impl Part {
     const fn label(self) -> Phrase {
         match self {
             Self::EqualPins => say::PART_EQUAL_PINS,
+            Self::Diff => say::PART_DIFF,
             Self::Engines => say::PART_ENGINES,
             Self::Sweeps => say::PART_SWEEPS,
             Self::Observed => say::PART_OBSERVED,
@@ -80,6 +83,7 @@ impl Part {
         }
         match self {
             Self::EqualPins => clear(&mut model.shared_pins),
+            Self::Diff => model.pins_diff.take().is_some(),
             Self::Engines => clear(&mut model.engines),
             Self::Sweeps => clear(&mut model.sweeps),
             Self::Observed => clear(&mut model.observed.rows),
@@ -97,7 +101,7 @@ impl Part {
 
 /// The report of one spec, or of several as one, in at most `limit` UTF-16 code units.
 ///
-/// Sections are left out whole, in this order: equal pins, what the engines say, latency over the steps of sweeps, cells that are not
+/// Sections are left out whole, in this order: equal pins, their diff, what the engines say, latency over the steps of sweeps, cells that are not
 /// gated, how requests ended, method, gated cells within their limits, differing pins, why goodput
 /// moved, why figures moved, caveats, what to do; of several specs then the reports of each. Cells beyond their limits, not measured or
 /// undecided stay; only where even those do not fit, the worst of them stay and the others are counted.

@@ -27,6 +27,8 @@ pub(super) enum Template {
     Run,
     /// Two layers, as Markdown.
     Layers,
+    /// A capacity, or two, as Markdown.
+    Capacity,
     /// Sections of a run or a comparison, as a page.
     Sections,
     /// The archive over time, as a page.
@@ -34,7 +36,7 @@ pub(super) enum Template {
 }
 
 /// All embedded files; includes are found by these names.
-const FILES: [(&str, &str); 12] = [
+const FILES: [(&str, &str); 13] = [
     ("report.md.j2", include_str!("../../templates/report.md.j2")),
     ("suite.md.j2", include_str!("../../templates/suite.md.j2")),
     (
@@ -43,6 +45,10 @@ const FILES: [(&str, &str); 12] = [
     ),
     ("run.md.j2", include_str!("../../templates/run.md.j2")),
     ("layers.md.j2", include_str!("../../templates/layers.md.j2")),
+    (
+        "capacity.md.j2",
+        include_str!("../../templates/capacity.md.j2"),
+    ),
     (
         "_tables.md.j2",
         include_str!("../../templates/_tables.md.j2"),
@@ -84,6 +90,7 @@ impl Template {
             Self::Suite => "suite.md.j2",
             Self::Run => "run.md.j2",
             Self::Layers => "layers.md.j2",
+            Self::Capacity => "capacity.md.j2",
             Self::Sections => "sections.html.j2",
             Self::History => "history.html.j2",
         }
@@ -108,6 +115,7 @@ fn environment(lang: Lang) -> Result<Environment<'static>, Error> {
     environment.set_syntax(syntax.trim_blocks(true).lstrip_blocks(true).build()?);
     // Nothing in a template may declare a string harmless.
     environment.remove_filter("safe");
+    environment.add_filter("tight", move |text: &Value| tight(text, lang));
     environment.add_filter("summary", move |text: &Value| summary(text, lang));
     let label = |label: &crate::lang::Label| {
         let text = Value::from_safe_string(label.text(lang).to_owned());
@@ -127,6 +135,17 @@ fn environment(lang: Lang) -> Result<Environment<'static>, Error> {
 fn summary(text: &Value, lang: Lang) -> Result<Value, Error> {
     let text = text_of(text).ok_or_else(no_list)?;
     Ok(Value::from_safe_string(Place::Summary.text(&text, lang)))
+}
+
+/// A text in a cell of a Markdown table, which breaks between figures and not within.
+fn tight(text: &Value, lang: Lang) -> Result<Value, Error> {
+    let text = text_of(text).ok_or_else(no_list)?;
+    let parts = text.parts(lang).into_iter().map(|part| match part {
+        Part::Words(words) => Part::Words(escape::tight(&words)),
+        part => part,
+    });
+    let printed = parts.map(|part| Place::Markdown.part(&part)).collect();
+    Ok(Value::from_safe_string(printed))
 }
 
 /// A text as it serialised; `None` where a value is something else.
@@ -203,7 +222,16 @@ fn print(
             Ok(chart) if value.len() == Some(1) && chart.as_str().is_some() => {
                 write(out, chart.as_str().unwrap_or_default().trim_end())
             }
-            _ => Err(unprintable(ValueKind::Map)),
+            _ => {
+                let diff = value.get_attr("fenced");
+                let text = diff.and_then(|diff| diff.get_attr(lang.tag()));
+                match text {
+                    Ok(text) if value.len() == Some(1) && text.as_str().is_some() => {
+                        write(out, text.as_str().unwrap_or_default())
+                    }
+                    _ => Err(unprintable(ValueKind::Map)),
+                }
+            }
         },
         kind => Err(unprintable(kind)),
     }

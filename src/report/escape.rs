@@ -248,6 +248,25 @@ fn starts_list(text: &str) -> bool {
             .is_none_or(|c| c == ' ' || !numbered && c == '=')
 }
 
+/// Words with spaces that don't break within figures: `300.0 ms`, `(n 4,320)`, `+27.9 %, +34.6 %`.
+pub(super) fn tight(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let glued = |i: usize| {
+        let before = i.checked_sub(1).and_then(|i| chars.get(i)).copied();
+        let ahead = chars.get(i + 1).copied();
+        let is_open = ahead.is_none_or(|c| "([（→×".contains(c));
+        match before {
+            Some(c) if c.is_ascii_digit() || c == '∞' => !is_open,
+            Some(',') => ahead.is_some_and(|c| "+−".contains(c)),
+            Some('n') => i > 1 && chars[i - 2] == '(',
+            _ => false,
+        }
+    };
+    let tight = chars.iter().enumerate();
+    let tight = tight.map(|(i, c)| if *c == ' ' && glued(i) { '\u{a0}' } else { *c });
+    tight.collect()
+}
+
 /// Punctuation of Chinese sentences.
 const fn is_cjk_mark(c: char) -> bool {
     matches!(
@@ -268,6 +287,18 @@ mod tests {
         assert_eq!(markdown_code("@octocat"), "<code>&#64;octocat</code>");
         assert_eq!(markdown_code("x\ny"), "<code>x␤y</code>");
         assert_eq!(markdown_code("a\u{202e}b"), "<code>a\u{fffd}b</code>");
+    }
+
+    #[test]
+    fn figures_do_not_break() {
+        let broken = |text: &str| tight(text).replace('\u{a0}', "~");
+        assert_eq!(broken("300.0 ms (n 4,320)"), "300.0~ms (n~4,320)");
+        assert_eq!(
+            broken("+31.2 % [+27.9 %, +34.6 %] slower"),
+            "+31.2~% [+27.9~%,~+34.6~%] slower"
+        );
+        assert_eq!(broken("worse by 15 % and 10 ms"), "worse by 15~% and 10~ms");
+        assert_eq!(broken("∞ at 8.00 req/s"), "∞~at 8.00~req/s");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::lang::say;
 use crate::metric::{Metric, Quantile};
 use crate::provenance::Pins;
+use crate::spec::{SloClause, Spec};
 use crate::stats::mean;
 use crate::summary::{Run, RunEnd, Side, StageSummary};
 use crate::unit::scale;
@@ -30,6 +31,9 @@ pub struct Facts {
     pub counts: Vec<StageCounts>,
     /// Latency and throughput of the steps of sweeps, by side.
     pub steps: Vec<StepFigures>,
+    /// Thresholds of the SLOs of classes, by metric in seconds, smallest first.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub slo: BTreeMap<Metric, Vec<f64>>,
     /// What the engines and GPUs say, both sides beside each other.
     pub engines: Vec<EngineRow>,
     /// Reasons to trust the figures less that the runs tell.
@@ -114,12 +118,34 @@ impl Facts {
                 .into_iter()
                 .flat_map(|(side, runs)| steps(side, runs))
                 .collect(),
+            slo: BTreeMap::new(),
             engines: engines::rows(sides.baseline, sides.candidate),
             caveats: caveats(sides),
             method: method::of_runs(sides),
             reproduce: sides.reproduce.to_vec(),
         }
     }
+}
+
+/// Thresholds of a spec's SLOs that charts can show, each once, smallest first.
+pub(super) fn slo_of(spec: &Spec) -> BTreeMap<Metric, Vec<f64>> {
+    let mut found: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
+    for (clause, limit) in spec.workload.classes.iter().flat_map(|class| &class.slo) {
+        let metric = match clause {
+            SloClause::Ttft => Metric::Ttft,
+            SloClause::Tpot => Metric::Tpot,
+            SloClause::E2e => Metric::E2e,
+            SloClause::Ttfa | SloClause::ItlMax => continue,
+        };
+        let limits = found.entry(metric).or_default();
+        if !limits.contains(&limit.as_secs_f64()) {
+            limits.push(limit.as_secs_f64());
+        }
+    }
+    for limits in found.values_mut() {
+        limits.sort_by(f64::total_cmp);
+    }
+    found
 }
 
 const fn both<'a>(sides: &Sides<'a>) -> [(Side, &'a [Run]); 2] {

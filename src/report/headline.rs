@@ -19,6 +19,9 @@ pub(super) fn headline(judgement: &Judgement, title: &str) -> Text {
     if judgement.design == Design::SameRun {
         return told(Text::word(say::SAME_SIDES));
     }
+    if judgement.unjudged.is_some() && judgement.findings.is_empty() {
+        return told(Text::word(say::NOTHING_JUDGED));
+    }
     let comparable = !judgement.pins.iter().any(|pin| pin.blocks);
     if !comparable && counts.regressed == 0 {
         let gated = Text::just(scale::count(counts.gated.into()));
@@ -47,7 +50,13 @@ pub(super) const fn verdict(verdict: Verdict) -> Phrase {
 
 /// Whether the candidate stands alone.
 pub(super) fn no_baseline(judgement: &Judgement) -> bool {
-    matches!(judgement.design, Design::Unpaired { baseline: 0, .. })
+    matches!(
+        judgement.design,
+        Design::Unpaired {
+            baseline: 0,
+            candidate: 1..
+        }
+    )
 }
 
 /// `2 of 7 gated cells are beyond their limits, 1 is undecided, 4 are within`.
@@ -131,7 +140,11 @@ pub(super) fn policy(exit: Exit, policy: Option<&Said>) -> Option<Text> {
 /// The sentences below the headline: the worst finding, what a policy made of it, what was not
 /// counted.
 pub(super) fn lead(judgement: &Judgement) -> Vec<Text> {
-    let mut lead = Vec::new();
+    let why = judgement.unjudged.as_deref();
+    let mut lead: Vec<Text> = why
+        .map(|why| Text::default().prose(why))
+        .into_iter()
+        .collect();
     let first = |wanted: Group| {
         judgement
             .findings

@@ -6,6 +6,7 @@ use crate::diagnosis::Diagnosis;
 use crate::exit::Exit;
 use crate::ident::Digest;
 use crate::lang::Said;
+use crate::spec::Spec;
 use crate::stats::moderated::Evidence as Proof;
 use crate::summary::{Run, Spent};
 use crate::verdict::{
@@ -76,6 +77,9 @@ pub struct ReportFile {
     pub advice: Vec<Advice>,
     /// Whether more repeats are worth taking.
     pub next: NextLook,
+    /// Why nothing could be held against a baseline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unjudged: Option<String>,
     /// Where the gated cells stand in the spec; empty where nobody knows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<CellPlace>,
@@ -138,9 +142,17 @@ impl ReportFile {
             spent: Spent::of(sides.baseline.iter().chain(sides.candidate)),
             advice: judgement.advice.clone(),
             next: judgement.next,
+            unjudged: judgement.unjudged.clone(),
             places: sides.places.to_vec(),
             facts: Facts::of(sides),
         }
+    }
+
+    /// With the SLOs of the spec that judged it, for charts.
+    #[must_use]
+    pub fn with_slo_of(mut self, spec: &Spec) -> Self {
+        self.facts.slo = super::facts::slo_of(spec);
+        self
     }
 
     /// The view model: the same as of the runs themselves.
@@ -178,6 +190,7 @@ impl ReportFile {
             caveats: self.caveats,
             advice: self.advice,
             next: self.next,
+            unjudged: self.unjudged,
         }
     }
 
@@ -185,7 +198,8 @@ impl ReportFile {
     pub fn render(&self) -> String {
         // Only a map with non-string keys or a failing writer can make this fail.
         let json = serde_json::to_string_pretty(self).expect("report files have string keys");
-        format!("{json}\n")
+        // Within strings alone: the runner of a job takes it for a command wherever it stands.
+        format!("{}\n", json.replace("##[", "#\\u0023["))
     }
 
     /// Reads a report file, of this format whatever its age.

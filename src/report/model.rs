@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::span::Text;
 use super::sweep::SweepView;
+use super::textdiff::Diff;
 
 /// What a line means, for renderers that have colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -60,6 +61,8 @@ pub struct ReportModel {
     pub pins: Vec<PinRow>,
     /// Pins that are equal on both sides.
     pub shared_pins: Vec<SharedPin>,
+    /// The pins of both sides as a unified diff; `None` where none differs.
+    pub pins_diff: Option<Diff>,
     /// Latency and throughput over the steps of sweeps.
     pub sweeps: Vec<SweepView>,
     /// What both sides' engines and GPUs say.
@@ -283,6 +286,8 @@ pub struct StageView {
     pub gpus: Vec<Text>,
     /// How the client fared.
     pub client: Text,
+    /// What crept in it, or that nothing did; empty where it is no soak.
+    pub soak: Vec<Text>,
     /// What happened in it on purpose, and what followed.
     pub events: Vec<Text>,
     /// What its figures can't show.

@@ -27,16 +27,23 @@ pub struct CellPlace {
 }
 
 impl CellPlace {
-    /// Of each gated cell of a spec that was read from this file; none of cells that no text declares.
+    /// Of each gated cell of a spec that was read from this file, or from one that it extends; none of cells
+    /// that no text declares.
     pub fn of(spec: &Spec, path: &str) -> Vec<Self> {
-        let at = |offset| {
-            let (line, column) = line_column(&spec.text, offset);
-            let bounded = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-            (bounded(line), bounded(column))
-        };
         let place = |gated: &crate::spec::GateCell| {
-            let place = gated.place.clone()?;
-            let ((line, column), (end_line, end_column)) = (at(place.start), at(place.end));
+            let place = spec.sources.locate(gated.place.as_ref()?)?;
+            let at = |offset| {
+                let (line, column) = line_column(&place.source.text, offset);
+                let bounded = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+                (bounded(line), bounded(column))
+            };
+            let ((line, column), (end_line, end_column)) =
+                (at(place.span.start), at(place.span.end));
+            let path = if place.is_first {
+                path
+            } else {
+                &place.source.path
+            };
             Some(Self {
                 cell: gated.cell.clone(),
                 limit: gated.limit.key().to_owned(),

@@ -10,7 +10,10 @@ pub(super) fn lines(view: &SoakView) -> Vec<Text> {
     if view.findings.is_empty() {
         return vec![quiet(view)];
     }
-    view.findings.iter().map(|found| finding(found, view)).collect()
+    view.findings
+        .iter()
+        .map(|found| finding(found, view))
+        .collect()
 }
 
 /// A finding in one sentence.
@@ -20,9 +23,14 @@ pub(super) fn finding(found: &SoakFinding, view: &SoakView) -> Text {
         SoakCode::Fragmentation => "the same load gets slower while the KV cache has less room",
         SoakCode::Slowdown => "the same load gets slower, and the KV cache does not say why",
         SoakCode::TailDrift => "the slowest requests get slower, the usual ones don't",
-        SoakCode::ClientLeak => "the client's own memory creeps up, which is no fault of the engine",
+        SoakCode::ClientLeak => {
+            "the client's own memory creeps up, which is no fault of the engine"
+        }
     };
-    let evidence = found.evidence.iter().filter_map(|figure| moved(*figure, view));
+    let evidence = found
+        .evidence
+        .iter()
+        .filter_map(|figure| moved(*figure, view));
     Text::default()
         .quoted(found.code.name())
         .words(" ")

@@ -158,12 +158,20 @@ pub(super) fn build_of(reports: &[ReportFile], most: usize) -> SuiteModel {
         most,
     );
     let reports: Vec<_> = models.collect();
-    let lines = sorted.iter().zip(&reports).map(|(file, model)| SpecLine {
-        text: match headline::policy(file.exit, file.policy.as_ref()) {
-            Some(policy) => Text::say(say::SENTENCES, [model.headline.clone(), policy]),
-            None => model.headline.clone(),
-        },
-        tone: model.tone,
+    let lines = sorted.iter().zip(&reports).map(|(file, model)| {
+        let mut text = model.headline.clone();
+        if let Some(why) = &file.unjudged
+            && file.findings.is_empty()
+        {
+            text = Text::say(say::SENTENCES, [text, Text::default().prose(why)]);
+        }
+        if let Some(policy) = headline::policy(file.exit, file.policy.as_ref()) {
+            text = Text::say(say::SENTENCES, [text, policy]);
+        }
+        SpecLine {
+            text,
+            tone: model.tone,
+        }
     });
     SuiteModel {
         headline: headline(&sorted),

@@ -15,6 +15,8 @@ use super::words;
 
 /// Fewest steps that a chart is worth.
 const STEPS: usize = 3;
+/// A limit is drawn where it is at most so many times the highest value.
+const TALLEST: f64 = 4.0;
 /// Latencies that are drawn; the page draws E2E too.
 const DRAWN: [Metric; 2] = [Metric::Ttft, Metric::Tpot];
 
@@ -25,6 +27,8 @@ pub struct SweepView {
     pub title: Text,
     /// The chart, of both sides.
     pub chart: Chart,
+    /// What the SLO is, and whether it is in the chart; `None` where there is none.
+    pub slo: Option<Text>,
     /// Its points.
     pub rows: Vec<SweepRow>,
 }
@@ -33,6 +37,13 @@ pub struct SweepView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chart {
     mermaid: String,
+}
+
+impl Chart {
+    /// Of a text of nothing but figures and words of ours.
+    pub(super) const fn of(mermaid: String) -> Self {
+        Self { mermaid }
+    }
 }
 
 /// One step of a sweep.
@@ -61,13 +72,14 @@ pub(super) fn views(facts: &Facts) -> Vec<SweepView> {
             .filter(|step| step.sweep() == sweep)
             .filter_map(|head| Some((of(Side::Baseline).find(|s| s.stage == head.stage)?, head)))
             .collect();
-        let views = DRAWN.map(|metric| view(&sweep, metric, &both));
+        let slo = |metric| facts.slo.get(&metric).map_or(&[][..], Vec::as_slice);
+        let views = DRAWN.map(|metric| view(&sweep, metric, slo(metric), &both));
         out.extend(views.into_iter().flatten());
     }
     out
 }
 
-fn view(sweep: &str, metric: Metric, both: &[Both<'_>]) -> Option<SweepView> {
+fn view(sweep: &str, metric: Metric, slo: &[f64], both: &[Both<'_>]) -> Option<SweepView> {
     let measured = |(base, head): &&Both<'_>| {
         base.p95_s.contains_key(&metric) && head.p95_s.contains_key(&metric)
     };
@@ -81,10 +93,19 @@ fn view(sweep: &str, metric: Metric, both: &[Both<'_>]) -> Option<SweepView> {
         baseline: point(base, metric),
         candidate: point(head, metric),
     });
+    let (chart, shown) = chart(metric, slo, &both)?;
+    let told = (!slo.is_empty()).then(|| {
+        let limits = slo
+            .iter()
+            .map(|s| Text::just(scale::value(metric.unit(), *s)));
+        let what = if shown { say::SLO_LINE } else { say::SLO_ABOVE };
+        Text::say(what, [Text::list(limits)])
+    });
     Some(SweepView {
         title,
         rows: rows.collect(),
-        chart: chart(metric, &both)?,
+        chart,
+        slo: told,
     })
 }
 
@@ -105,7 +126,7 @@ fn p95(step: &StepFigures, metric: Metric) -> Option<f64> {
 
 /// Grey is the baseline, red the candidate; a line ends at the first step whose p95 is infinite, since the
 /// language has no gaps. `None` where a side has no line.
-fn chart(metric: Metric, both: &[&Both<'_>]) -> Option<Chart> {
+fn chart(metric: Metric, slo: &[f64], both: &[&Both<'_>]) -> Option<(Chart, bool)> {
     let line = |of: fn(&Both<'_>, Metric) -> Option<f64>| -> Vec<f64> {
         let values = both.iter().map(|step| of(step, metric));
         values.map_while(|value| value).collect()
@@ -117,7 +138,14 @@ fn chart(metric: Metric, both: &[&Both<'_>]) -> Option<Chart> {
     if sides.iter().any(Vec::is_empty) {
         return None;
     }
-    let highest = sides.iter().flatten().copied().fold(0.0, f64::max);
+    let measured = sides.iter().flatten().copied().fold(0.0, f64::max);
+    // A limit far above would press the lines flat.
+    let slo = if slo.iter().all(|limit| *limit <= TALLEST * measured) {
+        slo
+    } else {
+        &[]
+    };
+    let highest = slo.iter().copied().fold(measured, f64::max);
     let (factor, unit) = if highest < 10.0 {
         (1e3, "ms")
     } else {
@@ -137,8 +165,9 @@ fn chart(metric: Metric, both: &[&Both<'_>]) -> Option<Chart> {
         )
     });
     let steps: Vec<String> = steps.collect();
-    let mut out = String::from(
-        "%%{init: {\"themeVariables\": {\"xyChart\": {\"plotColorPalette\": \"#8c959f, #cf222e\"}}}}%%\nxychart-beta\n",
+    let amber = ", #bf8700".repeat(slo.len());
+    let mut out = format!(
+        "%%{{init: {{\"themeVariables\": {{\"xyChart\": {{\"plotColorPalette\": \"#8c959f, #cf222e{amber}\"}}}}}}}}%%\nxychart-beta\n",
     );
     let name = words::name(metric).text(Lang::En);
     let _ = writeln!(out, "  x-axis \"step of the sweep\" [{}]", steps.join(", "));
@@ -150,7 +179,11 @@ fn chart(metric: Metric, both: &[&Both<'_>]) -> Option<Chart> {
     for side in &sides {
         let _ = writeln!(out, "  line [{}]", numbers(side));
     }
-    Some(Chart { mermaid: out })
+    for limit in slo {
+        let level = vec![*limit; both.len()];
+        let _ = writeln!(out, "  line [{}]", numbers(&level));
+    }
+    Some((Chart { mermaid: out }, !slo.is_empty()))
 }
 
 #[cfg(test)]
@@ -187,6 +220,31 @@ mod tests {
         insta::assert_snapshot!(views[0].chart.mermaid);
         assert_eq!(views[0].rows[3].candidate.plain(), "∞ at 8.00 req/s");
         assert_eq!(super::views(&Facts::default()), []);
+    }
+
+    #[test]
+    fn the_slo_is_a_line_where_it_leaves_room_for_the_others() {
+        let sweep = ["sweep@2", "sweep@4", "sweep@8", "sweep@16"];
+        let mut facts = facts(sweep, [Some(0.31), Some(0.42), Some(0.8), None]);
+        facts.slo = BTreeMap::from([(Metric::Ttft, vec![1.0])]);
+        let near = &views(&facts)[0];
+        assert!(near.chart.mermaid.contains("#cf222e, #bf8700\""));
+        assert!(
+            near.chart
+                .mermaid
+                .contains("  line [1000.000, 1000.000, 1000.000, 1000.000]\n")
+        );
+        assert_eq!(
+            near.slo.as_ref().unwrap().plain(),
+            "The amber line is the SLO, 1000 ms"
+        );
+        facts.slo = BTreeMap::from([(Metric::Ttft, vec![10.0])]);
+        let far = &views(&facts)[0];
+        assert_eq!(far.chart.mermaid.matches("  line").count(), 2);
+        assert_eq!(
+            far.slo.as_ref().unwrap().plain(),
+            "The SLO is far above the chart: 10.00 s"
+        );
     }
 
     #[test]

@@ -252,6 +252,9 @@ impl Page {
             Tone::Faint,
             format!("  client      {}", stage.client.plain()),
         );
+        for text in &stage.soak {
+            self.line(Tone::Unsure, format!("  soak        {}", text.plain()));
+        }
         for text in &stage.events {
             self.line(Tone::Neutral, format!("  event       {}", text.plain()));
         }

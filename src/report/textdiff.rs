@@ -1,12 +1,16 @@
 //! Pinned facts as a unified diff: what changed between two sides or two reports.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use serde::Serialize;
 use similar::TextDiff;
 
+use crate::lang::{Lang, say};
 use crate::provenance::Pins;
 
 use super::escape;
+use super::facts::BothPins;
 use super::json::ReportFile;
 use super::setup::pin_value;
 
@@ -16,7 +20,8 @@ pub fn between(old: &ReportFile, new: &ReportFile) -> Option<String> {
         let run = report.candidate.first().map_or("no run", String::as_str);
         escape::plain(&format!("{} ({run})", report.spec.name))
     };
-    let [old_lines, new_lines] = [old, new].map(|report| lines(&report.facts.pins.candidate));
+    let [old_lines, new_lines] =
+        [old, new].map(|report| lines(&report.facts.pins.candidate, Lang::En));
     diff([&name(old), &name(new)], [&old_lines, &new_lines])
 }
 
@@ -25,6 +30,27 @@ pub fn fenced(diff: &str) -> String {
     let longest = diff.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}diff\n{diff}{fence}\n")
+}
+
+/// What differs in the pins of a report's two sides; `None` where nothing does, or one of them has none.
+pub(super) fn of_sides(pins: &BothPins) -> Option<Diff> {
+    if pins.baseline.is_empty() || pins.candidate.is_empty() {
+        return None;
+    }
+    let mut all = BTreeMap::new();
+    for lang in Lang::ALL {
+        let texts = [&pins.baseline, &pins.candidate].map(|pins| lines(pins, lang));
+        let names = [say::BASELINE, say::CANDIDATE].map(|side| side.text(lang));
+        let diff = diff(names, [&texts[0], &texts[1]])?;
+        all.insert(lang.tag(), fenced(&diff).trim_end().to_owned());
+    }
+    Some(Diff { fenced: all })
+}
+
+/// A unified diff as Markdown in every language, of lines of which nothing is markup.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Diff {
+    fenced: BTreeMap<&'static str, String>,
 }
 
 fn diff(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
@@ -38,10 +64,12 @@ fn diff(names: [&str; 2], texts: [&str; 2]) -> Option<String> {
 }
 
 /// A line a pin, in the order of their paths.
-fn lines(pins: &Pins) -> String {
+fn lines(pins: &Pins, lang: Lang) -> String {
     let mut out = String::new();
     for (path, pin) in pins {
-        let _ = writeln!(out, "{}: {}", path.as_str(), pin_value(pin).plain());
+        // Whoever looks for our marker in a page finds none of somebody else's.
+        let value = pin_value(pin).plain_in(lang).replace("<!--", "<! --");
+        let _ = writeln!(out, "{}: {value}", path.as_str());
     }
     out
 }
@@ -63,14 +91,17 @@ mod tests {
             .map(|(path, value)| (path.parse().unwrap(), seen(value)))
             .collect()
         };
-        let [old, new] = [lines(&pins("0.11.0")), lines(&pins("0.12.0"))];
+        let [old, new] = [
+            lines(&pins("0.11.0"), Lang::En),
+            lines(&pins("0.12.0"), Lang::En),
+        ];
         assert_eq!(
             diff(["a", "b"], [&old, &new]).unwrap(),
             "--- a\n+++ b\n@@ -1,3 +1,3 @@\n engine.name: vllm\n-engine.version: 0.11.0\n+engine.version: 0.12.0\n \
              hardware.gpu: NVIDIA H200\n"
         );
         assert_eq!(diff(["a", "b"], [&old, &old]), None);
-        let hostile = lines(&pins("x\n````\n# heading"));
+        let hostile = lines(&pins("x\n````\n# heading"), Lang::En);
         assert_eq!(hostile.lines().count(), 3, "one line a pin");
         let page = fenced(&diff(["a", "b"], [&old, &hostile]).unwrap());
         assert!(page.starts_with("`````diff\n") && page.ends_with("`````\n"));

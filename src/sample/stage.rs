@@ -54,6 +54,13 @@ pub struct Pulse {
     pub loop_lag_max: Option<Nanos>,
     /// Connections opened in it.
     pub connections: u64,
+    /// Bytes of the client's process in memory at its end.
+    #[serde(
+        rename = "memory_bytes",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub memory: Option<u64>,
 }
 
 impl Pulse {
@@ -79,6 +86,7 @@ impl Pulse {
             cpu_share,
             loop_lag_max: self.loop_lag_max.max(later.loop_lag_max),
             connections: self.connections + later.connections,
+            memory: later.memory.or(self.memory),
         }
     }
 }

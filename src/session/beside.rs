@@ -9,6 +9,7 @@ use crate::probe::Origin;
 use crate::sample::StageObservation;
 use crate::summary::{
     CacheUsage, ClientCounts, EngineView, GpuView, StageSummary, cache_tokens, engine_view,
+    engine_windows,
 };
 
 /// Looks that go on while a stage runs. They end when this is dropped.
@@ -52,12 +53,13 @@ impl Beside {
         }
     }
 
-    /// Ends the looks, and puts what they saw into the stage's summary. `shared` is the share of its
+    /// Ends the looks, and puts what they saw into the stage's summary, of a soak window by window. `shared` is the share of its
     /// prompts that a prefix cache could find.
     pub(super) async fn finish(
         self,
         observation: &StageObservation,
         (usage, counts, shared): (CacheUsage, ClientCounts, Option<f64>),
+        soak: bool,
         mut stop: Stop,
         summary: &mut StageSummary,
     ) {
@@ -86,6 +88,10 @@ impl Beside {
         match scrapes {
             Ok(scrapes) => {
                 summary.prefix_cache = Some(usage.beside(cache_tokens(&scrapes), shared));
+                if soak {
+                    let (opened, length_s) = (window.start, summary.window_s);
+                    engine_windows(&scrapes, opened, length_s, &mut summary.windows);
+                }
                 let view = engine_view(&scrapes, window);
                 summary.engine = Some(view.beside(counts.against(&scrapes)));
             }

@@ -268,6 +268,7 @@ gate:
                 cpu_share: Some(0.25),
                 loop_lag_max: Some(Nanos::new(5)),
                 connections: 12 / u64::from(clients),
+                memory: None,
             }]],
             events: Vec::new(),
         }
@@ -389,8 +390,7 @@ gate:
     fn a_client_that_fell_short_spoils_the_stage_for_all() {
         let folder = tempfile::tempdir().unwrap();
         let mut shards = shards(folder.path(), 2);
-        let spoilt = &mut shards[1].run.stages[0].invalid;
-        spoilt.push(InvalidReason::ClientCpu { share: 0.97 });
+        shards[1].run.stages[0].invalid = vec![InvalidReason::ClientCpu { share: 0.97 }];
         let merged = merge(shards, &spec(), &folder.path().join("merged")).unwrap();
         let reason = Box::new(InvalidReason::ClientCpu { share: 0.97 });
         let expected = InvalidReason::Shard { index: 2, reason };

@@ -4,6 +4,8 @@
 //! load, summary and archive come, and nothing about what a run means.
 
 mod beside;
+#[cfg(test)]
+mod capacity_tests;
 mod clock;
 mod error;
 mod events;
@@ -17,6 +19,7 @@ mod log;
 mod look;
 mod measure;
 mod merge;
+mod refinement;
 mod replicas;
 mod stages;
 mod station;

@@ -7,17 +7,18 @@ use super::beside::{Beside, of_shards, unseen};
 use super::error::MeasureError;
 use super::events::Events;
 use super::measure::Sitting;
+use super::refinement::Refinement;
 use super::replicas::Replicas;
 use crate::archive::{ArchiveError, RecordSpan, RecordWriter};
 use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, prime, run_stage};
 use crate::metric::{Quantile, Statistic};
-use crate::plan::{Prompter, Share};
+use crate::plan::{Plan, Prompter, Share};
 use crate::probe::Origin;
 use crate::sample::{EngineQueue, RequestRecord, StageEnd, StageObservation, StopReason};
 use crate::spec::{Class, Spec, Stage};
 use crate::summary::{
     CacheUsage, ClientCounts, RunEnd, Saturation, SkippedStage, StageContext, StageSummary,
-    shared_share, summarise_stage,
+    shared_share, soak_view, summarise_stage,
 };
 use crate::unit::Nanos;
 
@@ -35,7 +36,7 @@ impl Sitting {
         from: Source<'_>,
         all: bool,
         mut progress: impl FnMut(LoadEvent),
-        mut stop: Stop,
+        stop: Stop,
         loaded: &mut Loaded,
     ) -> Result<(), MeasureError> {
         let client = Client::new(from.endpoint, self.spec.timeouts.connect)?;
@@ -44,111 +45,159 @@ impl Sitting {
             if !all && !self.spec.gate.repeats_stage(&planned.stage.name) {
                 continue;
             }
-            if loaded.skips(&planned.stage) {
+            if !loaded.skips(&planned.stage) {
+                let one = One {
+                    plan: &self.plan,
+                    index,
+                    client: &client,
+                };
+                let kept = Box::pin(self.load_one(from, one, &mut progress, &stop, loaded));
+                later.extend(kept.await?);
+            }
+            if loaded.end != RunEnd::Complete {
+                break;
+            }
+            // Clients that share a run would not agree on a load that each finds for itself.
+            if !all || self.shard.is_some() {
                 continue;
             }
-            let begin = self.shard.as_ref().and_then(|part| {
-                let start = part.starts.get(index)?;
-                Some(part.begin.after(*start))
-            });
-            if let Some(begin) = begin {
-                tokio::select! {
-                    () = begin.wait(PREPARE) => {}
-                    () = stop.pressed() => {
-                        loaded.end = RunEnd::Interrupted;
-                        break;
-                    }
-                }
-                if begin.has_passed() {
-                    return Err(MeasureError::TooLate {
-                        stage: planned.stage.name.clone(),
-                    });
-                }
-            }
-            let mut written = Ok(());
-            let job = StageJob {
-                plan: &self.plan,
-                stage: index,
-                prompter: from.prompter,
-                client: &client,
-                timeouts: &self.spec.timeouts,
-                share: self.shard.as_ref().map_or(Share::WHOLE, |part| part.share),
-                begin,
+            let Some(mut refinement) = Refinement::after(&self.spec, index, loaded.elapsed_s)
+            else {
+                continue;
             };
-            tokio::select! {
-                () = prime(job) => {}
-                () = stop.pressed() => {}
-            }
-            // Where several clients share the run the counters hold what the others send, too.
-            let mut beside = None;
-            if begin.is_none() {
-                beside = Beside::start(from.replicas, from.origin, stop.clone()).await;
-            }
-            let mut events = Events::new(&planned.stage.events, from.replicas);
-            let mut usage = CacheUsage::default();
-            let mut counts = ClientCounts::default();
-            let keep = |record: RequestRecord| {
-                usage.see(&record);
-                counts.see(&record);
-                if written.is_ok() {
-                    written = loaded.writer.append(record);
-                }
-            };
-            let tell = |event: LoadEvent| {
-                events.hear(&event);
-                if let Some(beside) = &mut beside {
-                    beside.hear(&event);
-                }
-                progress(event);
-            };
-            let mut observation = run_stage(job, keep, tell, stop.clone()).await?;
-            written?;
-            observation.events = events.finish(&observation, stop.clone()).await;
-            let records = loaded.writer.flush()?;
-            loaded.elapsed_s += observation.window_end.as_secs_f64();
-            let end = observation.end.clone();
-            if begin.is_some() {
-                later.push((&planned.stage, records, observation));
-            } else {
-                let mut summary = self.summary(&planned.stage, &records, &observation)?;
-                if matches!(end, StageEnd::Complete | StageEnd::Stopped(_)) {
-                    let at_most = planned.stage.drain_timeout.to_duration();
-                    summary.engine_queue = Some(tokio::select! {
-                        queue = from.replicas.drained(at_most) => queue,
-                        () = stop.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
-                    });
-                }
-                let shared = shared_share(&planned.stage, self.plan.classes());
-                match beside {
-                    Some(beside) => {
-                        let client = (usage, counts, shared);
-                        beside
-                            .finish(&observation, client, stop.clone(), &mut summary)
-                            .await;
-                    }
-                    None => unseen(&mut summary, "interrupted"),
-                }
-                loaded.take(&planned.stage, summary);
-            }
-            match end {
-                StageEnd::Complete | StageEnd::Stopped(_) => {}
-                StageEnd::Interrupted => {
-                    loaded.end = RunEnd::Interrupted;
-                    break;
-                }
-                StageEnd::TargetLost { error } => {
-                    loaded.end = RunEnd::TargetLost { error };
-                    break;
-                }
+            while loaded.end == RunEnd::Complete
+                && let Some(stage) = refinement.next(&loaded.stages, loaded.elapsed_s)
+            {
+                let plan = Arc::new(self.plan.with_stage(&self.spec, &stage));
+                let one = One {
+                    plan: &plan,
+                    index: plan.stages().len() - 1,
+                    client: &client,
+                };
+                let kept = Box::pin(self.load_one(from, one, &mut progress, &stop, loaded));
+                kept.await?;
             }
         }
-        for (stage, records, observation) in later {
-            let mut summary = self.summary(stage, &records, &observation)?;
+        for Kept {
+            stage,
+            records,
+            observation,
+        } in later
+        {
+            let mut summary = self.summary(&stage, &records, &observation)?;
             of_shards(&mut summary);
-            loaded.take(stage, summary);
+            loaded.take(&stage, summary);
             loaded.observations.push(observation);
         }
         Ok(())
+    }
+
+    /// Runs one stage. What it leaves to be summarised at the end is returned.
+    async fn load_one(
+        &self,
+        from: Source<'_>,
+        one: One<'_>,
+        progress: &mut impl FnMut(LoadEvent),
+        stop: &Stop,
+        loaded: &mut Loaded,
+    ) -> Result<Option<Kept>, MeasureError> {
+        let stage = &one.plan.stages()[one.index].stage;
+        let mut stopped = stop.clone();
+        let begin = self.shard.as_ref().and_then(|part| {
+            let start = part.starts.get(one.index)?;
+            Some(part.begin.after(*start))
+        });
+        if let Some(begin) = begin {
+            tokio::select! {
+                () = begin.wait(PREPARE) => {}
+                () = stopped.pressed() => {
+                    loaded.end = RunEnd::Interrupted;
+                    return Ok(None);
+                }
+            }
+            if begin.has_passed() {
+                return Err(MeasureError::TooLate {
+                    stage: stage.name.clone(),
+                });
+            }
+        }
+        let mut written = Ok(());
+        let job = StageJob {
+            plan: one.plan,
+            stage: one.index,
+            prompter: from.prompter,
+            client: one.client,
+            timeouts: &self.spec.timeouts,
+            share: self.shard.as_ref().map_or(Share::WHOLE, |part| part.share),
+            begin,
+        };
+        tokio::select! {
+            () = prime(job) => {}
+            () = stopped.pressed() => {}
+        }
+        // Where several clients share the run the counters hold what the others send, too.
+        let mut beside = None;
+        if begin.is_none() {
+            beside = Beside::start(from.replicas, from.origin, stop.clone()).await;
+        }
+        let mut events = Events::new(&stage.events, from.replicas);
+        let mut usage = CacheUsage::default();
+        let mut counts = ClientCounts::default();
+        let keep = |record: RequestRecord| {
+            usage.see(&record);
+            counts.see(&record);
+            if written.is_ok() {
+                written = loaded.writer.append(record);
+            }
+        };
+        let tell = |event: LoadEvent| {
+            events.hear(&event);
+            if let Some(beside) = &mut beside {
+                beside.hear(&event);
+            }
+            progress(event);
+        };
+        let mut observation = run_stage(job, keep, tell, stop.clone()).await?;
+        written?;
+        observation.events = events.finish(&observation, stop.clone()).await;
+        let records = loaded.writer.flush()?;
+        loaded.elapsed_s += observation.window_end.as_secs_f64();
+        let end = observation.end.clone();
+        let mut kept = None;
+        if begin.is_some() {
+            kept = Some(Kept {
+                stage: stage.clone(),
+                records,
+                observation,
+            });
+        } else {
+            let mut summary = self.summary(stage, &records, &observation)?;
+            if matches!(end, StageEnd::Complete | StageEnd::Stopped(_)) {
+                let at_most = stage.drain_timeout.to_duration();
+                summary.engine_queue = Some(tokio::select! {
+                    queue = from.replicas.drained(at_most) => queue,
+                    () = stopped.pressed() => EngineQueue::Unknown { why: "interrupted".to_owned() },
+                });
+            }
+            let shared = shared_share(stage, one.plan.classes());
+            match beside {
+                Some(beside) => {
+                    let client = (usage, counts, shared);
+                    let soak = stage.soak.is_some();
+                    beside
+                        .finish(&observation, client, soak, stop.clone(), &mut summary)
+                        .await;
+                }
+                None => unseen(&mut summary, "interrupted"),
+            }
+            loaded.take(stage, summary);
+        }
+        match end {
+            StageEnd::Complete | StageEnd::Stopped(_) => {}
+            StageEnd::Interrupted => loaded.end = RunEnd::Interrupted,
+            StageEnd::TargetLost { error } => loaded.end = RunEnd::TargetLost { error },
+        }
+        Ok(kept)
     }
 
     fn summary(
@@ -189,6 +238,21 @@ pub(super) fn quantiles(spec: &Spec) -> Vec<Quantile> {
     all.into_iter().collect()
 }
 
+/// A stage that is run.
+#[derive(Clone, Copy)]
+struct One<'a> {
+    plan: &'a Arc<Plan>,
+    index: usize,
+    client: &'a Client,
+}
+
+/// A stage whose summary is left to the end.
+struct Kept {
+    stage: Stage,
+    records: RecordSpan,
+    observation: StageObservation,
+}
+
 /// Where the requests of a run come from and go to.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
@@ -217,7 +281,10 @@ impl Loaded {
             .load_state
             .is_some_and(|load| load.state == Saturation::Overloaded);
         let stops = stage.stop_when.is_some_and(|stop| stop.overload);
+        let soak = stage.soak;
+        let soak = soak.map(|soak| soak_view(soak, &summary.windows, summary.window_s));
         self.stages.push(StageSummary {
+            soak,
             stopped: summary
                 .stopped
                 .or((overloaded && stops).then_some(StopReason::Overload)),

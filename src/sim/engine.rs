@@ -16,6 +16,7 @@ use super::noise::Noise;
 use super::options::Slower;
 use super::profile::{Constants, StepCost};
 use super::sequence::Sequence;
+use super::wear::Wear;
 use crate::unit::Nanos;
 
 /// A request as the engine sees it.
@@ -105,6 +106,9 @@ pub struct Engine {
     running: Vec<Sequence>,
     /// The end of the last step.
     now: Nanos,
+    wear: Wear,
+    /// Blocks that it keeps, however worn: the longest request fits into them.
+    spared: usize,
 }
 
 impl Engine {
@@ -119,7 +123,17 @@ impl Engine {
             waiting: VecDeque::new(),
             running: Vec::new(),
             now: Nanos::ZERO,
+            wear: Wear::default(),
+            spared: constants.kv_blocks,
         }
+    }
+
+    /// The same, wearing; the longest request, of so many tokens, always fits.
+    #[must_use]
+    pub fn wearing(mut self, wear: Wear, longest: usize) -> Self {
+        self.wear = wear;
+        self.spared = longest.div_ceil(self.constants.block_size);
+        self
     }
 
     /// Queues a job. Its prompt and output together must fit the KV cache.
@@ -184,6 +198,11 @@ impl Engine {
         self.kv.usage()
     }
 
+    /// Blocks of the KV cache that can be used.
+    pub fn kv_usable(&self) -> usize {
+        self.kv.usable()
+    }
+
     /// Does one step; `None` where the engine is idle.
     ///
     /// It starts where the last one ended, or at the next arrival where nothing was running.
@@ -191,6 +210,10 @@ impl Engine {
         if self.running.is_empty() {
             self.now = self.now.max(self.waiting.front()?.arrival);
         }
+        let blocks = self.constants.kv_blocks;
+        let useless = self.wear.useless(self.now, blocks);
+        self.kv
+            .waste(useless.min(blocks.saturating_sub(self.spared)));
         let mut step = Step {
             start: self.now,
             end: self.now,

@@ -28,6 +28,8 @@ pub(super) struct Kv {
     idle: BTreeMap<u64, BlockId>,
     findable: HashMap<u64, BlockId>,
     releases: u64,
+    /// Blocks that nothing fits into any more.
+    wasted: usize,
 }
 
 impl Kv {
@@ -40,6 +42,7 @@ impl Kv {
             idle: BTreeMap::new(),
             findable: HashMap::new(),
             releases: 0,
+            wasted: 0,
         }
     }
 
@@ -48,7 +51,19 @@ impl Kv {
         self.blank.len() + self.idle.len()
     }
 
-    /// The share of blocks in use, 0 to 1.
+    /// Makes blocks useless until so many are, as far as nobody holds them.
+    pub(super) fn waste(&mut self, wanted: usize) {
+        while self.wasted < wanted && self.take().is_some() {
+            self.wasted += 1;
+        }
+    }
+
+    /// Blocks that are of use.
+    pub(super) fn usable(&self) -> usize {
+        self.blocks.len() - self.wasted
+    }
+
+    /// The share of blocks in use, 0 to 1; useless ones are.
     pub(super) fn usage(&self) -> f64 {
         1.0 - self.available() as f64 / self.blocks.len().max(1) as f64
     }

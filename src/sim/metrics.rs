@@ -45,6 +45,7 @@ pub(super) struct Metrics {
     running: usize,
     waiting: usize,
     kv_usage: f64,
+    kv_usable: usize,
     preemptions: u64,
     prefix_queries: u64,
     prefix_hits: u64,
@@ -98,6 +99,7 @@ impl Metrics {
         self.running = engine.running();
         self.waiting = engine.waiting();
         self.kv_usage = engine.kv_usage();
+        self.kv_usable = engine.kv_usable();
     }
 
     /// Counts an answer that came at once, without an engine.
@@ -124,7 +126,7 @@ impl Metrics {
     }
 
     /// The text of `/metrics`.
-    pub(super) fn render(&self, model: &str, engine: Option<Constants>) -> String {
+    pub(super) fn render(&self, model: &str, engine: Option<Constants>, memory: f64) -> String {
         let model = model.replace('\\', "\\\\").replace('"', "\\\"");
         let mut page = Page {
             labels: format!("engine=\"0\",model_name=\"{model}\""),
@@ -145,6 +147,18 @@ impl Metrics {
             "Share of KV blocks in use, 0 to 1.",
             self.kv_usage,
         );
+        page.gauge(
+            "process_resident_memory_bytes",
+            "Memory that the engine pretends to hold.",
+            memory,
+        );
+        if engine.is_some() {
+            page.gauge(
+                "infergate:kv_blocks_usable",
+                "Blocks of the KV cache that something fits into.",
+                self.kv_usable as f64,
+            );
+        }
         page.counter(
             "vllm:num_preemptions_total",
             "Preemptions.",
@@ -286,7 +300,7 @@ mod tests {
             metrics.first_token.observe(Nanos::from_millis(millis));
         }
         metrics.finished(Finished::Length, 7, None);
-        let text = metrics.render("a\"b", None);
+        let text = metrics.render("a\"b", None, 1.0);
         let name = "vllm:time_to_first_token_seconds";
         let labels = "engine=\"0\",model_name=\"a\\\"b\"";
         for line in [

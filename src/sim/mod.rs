@@ -30,6 +30,7 @@ mod standalone;
 mod tokens;
 mod trouble;
 pub mod truth;
+mod wear;
 
 #[cfg(test)]
 mod tests;
@@ -44,6 +45,7 @@ pub use server::{Running, ServeOptions, Server};
 pub use speech::Speech;
 pub use standalone::serve;
 pub use truth::{TruthOutcome, TruthRecord, TruthTarget};
+pub use wear::Wear;
 
 /// Why an embedded engine cannot be configured or served.
 #[derive(Debug, thiserror::Error)]

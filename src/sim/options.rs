@@ -9,6 +9,7 @@ use super::fault::Faults;
 use super::machine::Machine;
 use super::profile::{Constants, PROFILES, Profile};
 use super::speech::Speech;
+use super::wear::Wear;
 use crate::diag::suggest;
 use crate::unit::Share;
 
@@ -107,6 +108,8 @@ pub struct SimOptions {
     pub faults: Faults,
     /// What the machine under it does.
     pub machine: Machine,
+    /// What gets worse the longer it runs.
+    pub wear: Wear,
 }
 
 impl SimOptions {
@@ -122,6 +125,7 @@ impl SimOptions {
             speech: Speech::default(),
             faults: Faults::default(),
             machine: Machine::default(),
+            wear: Wear::default(),
         }
     }
 
@@ -153,6 +157,7 @@ impl SimOptions {
             ("--run-noise", machine.run_noise > 0.0),
             ("--run-outliers", machine.run_outliers > 0.0),
             ("--drift", machine.drift_per_min != 0.0),
+            ("--fragmentation", self.wear.fragmentation_per_min > 0.0),
         ];
         match needs_engine.iter().find(|(_, wanted)| *wanted) {
             Some((flag, _)) if self.profile.constants.is_none() => Err(SimError::NoEngine {
@@ -194,7 +199,8 @@ impl SimOptions {
     /// can be run as well in virtual time. `None` where the profile answers at once.
     pub fn engine(&self) -> Option<Engine> {
         let constants = self.constants()?;
-        Some(Engine::new(constants, self.slower, self.machine, self.seed))
+        let engine = Engine::new(constants, self.slower, self.machine, self.seed);
+        Some(engine.wearing(self.wear, self.profile.max_model_len))
     }
 
     /// The model name that is served.
@@ -253,6 +259,14 @@ impl fmt::Display for SimOptions {
         }
         if let Some(after) = faults.die_after {
             write!(f, " --die-after {after}")?;
+        }
+        for (flag, share) in [
+            ("leak", self.wear.leak_per_min),
+            ("fragmentation", self.wear.fragmentation_per_min),
+        ] {
+            if share > 0.0 {
+                write!(f, " --{flag} {}", Share::Percent(share))?;
+            }
         }
         if let Some(after) = faults.freeze_after {
             write!(

@@ -367,9 +367,11 @@ async fn version(State(shared): Context) -> Response {
 
 async fn metrics(State(shared): Context) -> Response {
     let options = &shared.options;
-    let text = shared
-        .metrics()
-        .render(options.model(), options.constants());
+    let text = shared.metrics().render(
+        options.model(),
+        options.constants(),
+        options.wear.memory(shared.clock.now()),
+    );
     let headers = [(
         header::CONTENT_TYPE,
         "text/plain; version=0.0.4; charset=utf-8",

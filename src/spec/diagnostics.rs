@@ -15,6 +15,15 @@ impl Diagnostics {
         self.0.push(diagnostic);
     }
 
+    /// Adds those of a text whose places begin here.
+    pub(super) fn append(&mut self, others: Self, start: usize) {
+        self.0.extend(others.0.into_iter().map(|mut diagnostic| {
+            let span = diagnostic.span.unwrap_or(0..0);
+            diagnostic.span = Some(span.start + start..span.end + start);
+            diagnostic
+        }));
+    }
+
     /// Adds an error at a place, with what to do about it.
     pub(super) fn error(
         &mut self,

@@ -243,7 +243,8 @@ mod tests {
             in_flight: 1000,
             drain_timeout: Nanos::from_secs(60),
             stop_when: None,
-            soak: false,
+            refine: None,
+            soak: None,
             events: Vec::new(),
             labels: Vec::new(),
         };

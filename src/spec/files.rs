@@ -24,6 +24,9 @@ pub enum Reader<'s> {
     Class(&'s str),
     /// A check of answers, which takes it as a JSON Schema.
     Schema,
+    /// The spec itself, which takes what it does not say from there. Whoever gives it decides what may be
+    /// measured and what passes.
+    Extends,
 }
 
 /// What there is of a file.

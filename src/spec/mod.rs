@@ -9,8 +9,11 @@
 mod archive;
 mod budget;
 mod cache;
+mod capacity;
 mod class;
+mod compose;
 mod connection;
+mod described;
 mod diagnostics;
 mod estimate;
 mod fields;
@@ -27,31 +30,42 @@ mod model;
 mod node;
 mod place;
 mod rate;
+mod refine;
 mod replay;
 mod rows;
 mod select;
+mod soak;
+mod suite;
 mod tenants;
 mod think;
 mod timeouts;
 mod trade;
 mod values;
 mod variables;
+mod written;
 mod yaml;
 
+#[cfg(test)]
+mod extends_tests;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
 mod tests;
 
-use crate::diag::{Diagnostic, Source};
+use std::ops::Range;
+
+use crate::diag::{Diagnostic, Source, line_column};
+use written::Written;
 
 pub use archive::{Archive, ArchivePlace, BranchName};
 pub use budget::{Budget, Cost, Money, Outlay};
 pub use cache::CacheRegime;
+pub use capacity::CapacityPlan;
 pub use class::{Bucket, Cancel, Class, Length, OutputLength, PrefixSharing, Turns};
 pub use connection::{
     Answers, Compression, HttpVersion, IdentityFiles, KeySource, TargetConnection,
 };
+pub use described::{spec_schema, suite_schema};
 pub use files::{FileAsk, FileText, Files, Reader, SchemaStamp};
 pub use gate::{Drift, Gate, GateCell, Policy, Repeats};
 pub use happening::{Action, Happening, Method, Trouble};
@@ -67,9 +81,12 @@ pub use model::{
 };
 pub use place::TargetPlace;
 pub use rate::RateProfile;
+pub use refine::Refine;
 pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp};
 pub use rows::{FileRow, Rows, RowsKind, RowsSize, RowsStamp, Said};
 pub use select::SelectError;
+pub use soak::Soak;
+pub use suite::{AxisValue, Cell as SuiteCell, MOST_MEMBERS, Suite, SuiteMember};
 pub use tenants::Tenants;
 pub use think::Think;
 pub use timeouts::Timeouts;
@@ -90,23 +107,89 @@ pub struct Parsed {
 /// Reads a spec.
 ///
 /// `environment` gives the values of variables; only `${…}` in the values of `target`,
-/// `targets` and `baseline` asks for any. `files` gives the text of each file that a stage replays or a class takes rows from. An error holds every mistake and
-/// warning in the order of the text, at least one of them an error, and never a variable's value.
+/// `targets` and `baseline` asks for any. `files` gives the text of each file that the spec extends, that a
+/// stage replays or that a class takes rows from. An error holds every mistake and warning in the order of the
+/// text, those of extended files after it, at least one of them an error, and never a variable's value.
 pub fn parse(
     source: &Source,
     environment: &dyn Fn(&str) -> Option<String>,
     files: Files<'_>,
 ) -> Result<Parsed, Vec<Diagnostic>> {
+    parse_in(source, None, environment, files)
+}
+
+/// Reads a spec as a suite's cell has it.
+pub fn parse_in(
+    source: &Source,
+    cell: Option<&SuiteCell>,
+    environment: &dyn Fn(&str) -> Option<String>,
+    files: Files<'_>,
+) -> Result<Parsed, Vec<Diagnostic>> {
     let mut out = diagnostics::Diagnostics::default();
-    let spec = yaml::read(&source.text, &mut out).and_then(|mut root| {
+    let composed = compose::compose(source, cell, files, &mut out);
+    let sources = composed.sources.clone();
+    let is_merged = composed.is_merged();
+    let spec = composed.root.and_then(|mut root| {
+        // Before the variables, whose values are nobody's to keep.
+        let written = Written {
+            text: if is_merged {
+                written::yaml(&root, &|_| None)
+            } else {
+                source.text.clone()
+            },
+            content: written::digest(&root),
+            sources: composed.sources,
+        };
         variables::expand(&mut root, environment, &mut out);
-        lower::lower(&root, &source.text, files, &mut out)
+        lower::lower(&root, written, files, &mut out)
     });
+    let has_errors = out.has_errors();
+    let noted = out.finish().into_iter();
+    let diagnostics = noted
+        .map(|diagnostic| sources.resolve(diagnostic))
+        .collect();
     match spec {
-        Some(spec) if !out.has_errors() => Ok(Parsed {
+        Some(spec) if !has_errors => Ok(Parsed {
             spec,
-            warnings: out.finish(),
+            warnings: diagnostics,
         }),
-        _ => Err(out.finish()),
+        _ => Err(diagnostics),
     }
+}
+
+/// A spec with what it extends, as one text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    /// As it is kept with a run: the spec's own text where it extends nothing.
+    pub text: String,
+    /// Written anew, each value with its file and line behind it.
+    pub explained: String,
+}
+
+/// Puts a spec together with what it extends, as a suite's cell has it, whatever it says.
+pub fn merged(
+    source: &Source,
+    cell: Option<&SuiteCell>,
+    files: Files<'_>,
+) -> Result<Merged, Vec<Diagnostic>> {
+    let mut out = diagnostics::Diagnostics::default();
+    let composed = compose::compose(source, cell, files, &mut out);
+    let sources = &composed.sources;
+    let Some(root) = composed.root.as_ref().filter(|_| !out.has_errors()) else {
+        let noted = out.finish().into_iter();
+        return Err(noted.map(|one| sources.resolve(one)).collect());
+    };
+    let place = |span: &Range<usize>| {
+        let place = sources.locate(span)?;
+        let (line, _) = line_column(&place.source.text, place.span.start);
+        Some(format!("{}:{line}", place.source.path))
+    };
+    Ok(Merged {
+        text: if composed.is_merged() {
+            written::yaml(root, &|_| None)
+        } else {
+            source.text.clone()
+        },
+        explained: written::yaml(root, &place),
+    })
 }

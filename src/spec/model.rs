@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::archive::Archive;
 use super::budget::{Budget, Cost};
 use super::cache::CacheRegime;
+use super::capacity::CapacityPlan;
 use super::class::Class;
 use super::connection::{TargetConnection, Wire};
 use super::files::SchemaStamp;
@@ -18,10 +19,13 @@ use super::keep_text::KeepText;
 use super::metrics::MetricsPlace;
 use super::place::TargetPlace;
 use super::rate::RateProfile;
+use super::refine::Refine;
 use super::replay::{Replay, ReplayStamp};
 use super::rows::RowsStamp;
+use super::soak::Soak;
 use super::think::Think;
 use super::timeouts::Timeouts;
+use crate::diag::Sources;
 use crate::ident::{Digest, Name};
 use crate::provenance::{Declared, PinPath, UnderTest};
 use crate::unit::Nanos;
@@ -58,22 +62,29 @@ pub struct Spec {
     pub limits: Option<Budget>,
     /// What GPUs cost, where the spec says.
     pub cost: Option<Cost>,
+    /// What its service has to carry, where the spec says.
+    pub capacity: Option<CapacityPlan>,
     /// Scores that other tools measured.
     pub imports: Vec<Import>,
     /// Where promoted sessions are kept, where the spec says.
     pub archive: Option<Archive>,
     /// What is kept of prompts and answers.
     pub keep_text: KeepText,
-    /// The text as read, for provenance; variables are not expanded in it.
+    /// The text as it was read, variables not expanded; of a spec that extends others what they say together.
     pub text: String,
+    /// Digest of what the text says.
+    pub content: Digest,
+    /// What it was read from.
+    pub sources: Sources,
     /// Labels that were selected: [`Spec::select`].
     pub select: Vec<String>,
 }
 
 impl Spec {
-    /// Digest of the text: for provenance.
+    /// Digest of what it says, for provenance: whatever the order of its fields, its comments, and which of
+    /// the files that it extends says what.
     pub fn digest(&self) -> Digest {
-        Digest::of(self.text.as_bytes())
+        self.content
     }
 
     /// Digest of what has to be equal for two runs to be comparable: workload, stages, SLO, API and
@@ -126,6 +137,15 @@ impl Spec {
             Layer::Engine => [judged, beside],
             Layer::EndToEnd => [beside, judged],
         })
+    }
+
+    /// The SLO of each class that has one.
+    pub fn slos(&self) -> BTreeMap<String, Slo> {
+        let classes = self.workload.classes.iter();
+        classes
+            .filter(|class| !class.slo.is_empty())
+            .map(|class| (class.name.to_string(), class.slo.clone()))
+            .collect()
     }
 
     /// What a run keeps of its classes' files.
@@ -297,10 +317,12 @@ pub struct Stage {
     /// When it ends early, and the rest of its sweep with it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_when: Option<StopWhen>,
-    /// Whether it is there for drift over a long time: cut in minutes, no percentile of its whole
-    /// gates.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub soak: bool,
+    /// How far its sweep is refined after its last step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refine: Option<Refine>,
+    /// Where it is there for drift over a long time: no percentile of its whole gates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub soak: Option<Soak>,
     /// What happens to the target meanwhile, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Happening>,

@@ -47,6 +47,45 @@ pub(super) struct Entry {
 }
 
 impl Node {
+    /// A null without a place.
+    pub(super) const fn nothing() -> Self {
+        Self {
+            span: 0..0,
+            kind: Kind::Null,
+        }
+    }
+
+    /// With all places so many bytes further on.
+    #[must_use]
+    pub(super) fn moved(mut self, by: usize) -> Self {
+        self.shift(by);
+        self
+    }
+
+    fn shift(&mut self, by: usize) {
+        let shift = |span: &mut Range<usize>| *span = span.start + by..span.end + by;
+        shift(&mut self.span);
+        match &mut self.kind {
+            Kind::Null | Kind::Scalar(_) => {}
+            Kind::Sequence(items) => items.iter_mut().for_each(|item| item.shift(by)),
+            Kind::Mapping(entries) => {
+                for entry in entries {
+                    shift(&mut entry.key_span);
+                    entry.value.shift(by);
+                }
+            }
+        }
+    }
+
+    /// The value of a field, if it is a mapping with that.
+    pub(super) fn field(&self, key: &str) -> Option<&Self> {
+        let Kind::Mapping(entries) = &self.kind else {
+            return None;
+        };
+        let entry = entries.iter().find(|entry| entry.key == key)?;
+        Some(&entry.value)
+    }
+
     /// The scalar, if it is one.
     pub(super) fn scalar(&self) -> Option<&Scalar> {
         match &self.kind {

@@ -28,7 +28,9 @@ impl Soak {
     /// Of 12 h a minute, which makes 720; of 48 h two.
     pub fn slice(self, stage: Nanos) -> Nanos {
         let window = self.window.get().max(1);
-        let times = stage.get().div_ceil(window.saturating_mul(Self::MOST_WINDOWS));
+        let times = stage
+            .get()
+            .div_ceil(window.saturating_mul(Self::MOST_WINDOWS));
         Nanos::new(window * times.max(1))
     }
 }

@@ -19,8 +19,30 @@ const MOST_NODES: usize = 20_000;
 /// Bytes of a spec at most.
 const MOST_BYTES: usize = 1 << 20;
 
-/// Reads a text; `None` where it is no YAML document, with the reason among the diagnostics.
+/// Reads a spec; `None` where it is no YAML document, with the reason among the diagnostics.
 pub(super) fn read(text: &str, out: &mut Diagnostics) -> Option<Node> {
+    let node = document(text, out)?;
+    if matches!(node.kind, Kind::Null) {
+        out.push(
+            Diagnostic::error("spec::empty", "the spec is empty")
+                .help("write a first one with `infergate init`"),
+        );
+        return None;
+    }
+    Some(node)
+}
+
+/// The same of a file that specs share: one without anything in it is a mapping without fields.
+pub(super) fn read_shared(text: &str, out: &mut Diagnostics) -> Option<Node> {
+    let mut node = document(text, out)?;
+    if matches!(node.kind, Kind::Null) {
+        node.kind = Kind::Mapping(Vec::new());
+    }
+    Some(node)
+}
+
+/// What a text holds; null where it holds nothing.
+fn document(text: &str, out: &mut Diagnostics) -> Option<Node> {
     if text.len() > MOST_BYTES {
         out.push(too_large().help(format!("a spec has at most {MOST_BYTES} bytes")));
         return None;
@@ -44,19 +66,7 @@ pub(super) fn read(text: &str, out: &mut Diagnostics) -> Option<Node> {
             }
         }
     }
-    match tree.root {
-        Some(Node {
-            kind: Kind::Null, ..
-        })
-        | None => {
-            out.push(
-                Diagnostic::error("spec::empty", "the spec is empty")
-                    .help("write a first one with `infergate init`"),
-            );
-            None
-        }
-        root => root,
-    }
+    Some(tree.root.unwrap_or(Node::nothing()))
 }
 
 /// A tree in the making.

@@ -102,6 +102,36 @@ pub fn by_throughput(rungs: &[Rung]) -> Option<Knee> {
     Some(Knee::At(rungs[first].load))
 }
 
+/// The loads that may be the knee by throughput, ascending: those that may give 95 % of the largest, and
+/// whose next lower load doesn't surely do so.
+///
+/// By the moderated t-test of `ln (.95 · largest) − ln throughput`, paired by sweep and with `noise` as
+/// prior, at p = .05. With the assumed 3 % the throughputs above allow 16, 32 and 64: 8.9 may be 9.4, and
+/// neither 9.8 nor 9.9 is surely over it.
+pub fn throughput_candidates(rungs: &[Rung], noise: Noise) -> Vec<f64> {
+    let Some((full, _)) = means(rungs).and_then(|means| largest(&means)) else {
+        return Vec::new();
+    };
+    let behind = |rung: &Rung| {
+        let behind: Vec<f64> = (rungs[full].values.iter())
+            .zip(&rung.values)
+            .map(|(full, value)| (NEARLY_FULL * full).ln() - value.ln())
+            .collect();
+        look(&behind, noise.of_pair(), 0.0, Evidence::BeyondZero, false)
+    };
+    let mut before_is_full = false;
+    let mut candidates = Vec::new();
+    for rung in rungs {
+        let look = behind(rung);
+        let may_be_full = look.is_some_and(|look| look.p_worse > P);
+        if may_be_full && !before_is_full {
+            candidates.push(rung.load);
+        }
+        before_is_full = look.is_some_and(|look| look.p_better <= P);
+    }
+    candidates
+}
+
 /// Mean at each load; `None` where one has no value, or one that isn't a finite number from 0 on.
 fn means(rungs: &[Rung]) -> Option<Vec<f64>> {
     rungs
@@ -202,6 +232,20 @@ mod tests {
         assert_eq!(by_throughput(&rungs), Some(Knee::At(32.0)));
         assert!((kneedle(&LOADS, &THROUGHPUT) - 16.0).abs() < 1e-12);
         assert!((broken_stick(&LOADS, &THROUGHPUT) - 11.3467).abs() < 6e-5);
+    }
+
+    #[test]
+    fn the_knee_by_throughput_has_its_set() {
+        let few = throughput_candidates(&sweep(&LOADS, &[&THROUGHPUT]), Noise::ASSUMED);
+        assert_eq!(few, [16.0, 32.0, 64.0]);
+        // Runs that agree leave the knee itself.
+        let noise = Noise {
+            sigma: 0.005,
+            df: 8.0,
+        };
+        let many = throughput_candidates(&sweep(&LOADS, &[&THROUGHPUT as &[f64]; 4]), noise);
+        assert_eq!(many, [32.0]);
+        assert_eq!(throughput_candidates(&[], noise), [] as [f64; 0]);
     }
 
     #[test]

@@ -22,8 +22,13 @@ impl Course {
         Self(looks.map(|(at, value)| Look { at, value }).collect())
     }
 
-    /// The value at an instant; 0 without a look.
-    fn at(&self, at: Nanos) -> f64 {
+    /// The value at an instant; `None` without a look.
+    pub(super) fn at(&self, at: Nanos) -> Option<f64> {
+        (!self.0.is_empty()).then(|| self.value(at))
+    }
+
+    /// The same; 0 without a look.
+    fn value(&self, at: Nanos) -> f64 {
         let after = self.0.partition_point(|look| look.at <= at);
         let before = after.checked_sub(1).map(|before| self.0[before]);
         match (before, self.0.get(after)) {
@@ -47,7 +52,7 @@ impl Course {
         Self::new(
             instants
                 .into_iter()
-                .map(|at| (at, self.at(at) + other.at(at))),
+                .map(|at| (at, self.value(at) + other.value(at))),
         )
     }
 
@@ -61,7 +66,7 @@ impl Course {
         let inside = self.0.iter().filter(|look| from < look.at && look.at < to);
         let edge = |at| Look {
             at,
-            value: self.at(at),
+            value: self.value(at),
         };
         let points: Vec<Look> = [edge(from)]
             .into_iter()
@@ -81,7 +86,7 @@ impl Course {
             mean: if length > 0.0 {
                 area / length
             } else {
-                self.at(from)
+                self.value(from)
             },
             max: values.fold(f64::NEG_INFINITY, f64::max),
         };

@@ -3,19 +3,25 @@
 use super::counted::{Counted, restarted};
 use super::course::Course;
 use crate::unit::Nanos;
-use crate::wire::engine_metrics::{EngineReading, Level, LevelReading};
+use crate::wire::engine_metrics::{Counter, EngineReading, Level, LevelReading};
 
 /// Looks at levels that are kept apart at the most; from there on, two become one.
 const MOST: usize = 1 << 15;
 
 /// The levels, in the order in which a look has them.
-const LEVELS: [Level; 3] = [Level::Running, Level::Waiting, Level::KvUsage];
+const LEVELS: [Level; 5] = [
+    Level::Running,
+    Level::Waiting,
+    Level::KvUsage,
+    Level::KvBlocks,
+    Level::Memory,
+];
 
 /// The looks at one replica, from before a stage to after its drain.
 ///
 /// Whole are the first, the last and those around the instants that were asked for: at a window's edges
-/// counters and histograms are wanted. Of the others, a hundred bytes are kept: levels, and whether the
-/// engine began anew. 2^15 of them are 3 MB, whatever the stage's length.
+/// counters and histograms are wanted. Of the others, two hundred bytes are kept: levels, and whether the
+/// engine began anew. 2^15 of them are 7 MB, whatever the stage's length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplicaScrapes {
     /// Where its metrics are.
@@ -40,7 +46,9 @@ struct Look {
     anew: bool,
     engine: &'static str,
     /// By [`LEVELS`].
-    levels: [Option<LevelReading>; 3],
+    levels: [Option<LevelReading>; 5],
+    /// Preemptions so far.
+    preemptions: Option<f64>,
     /// All that was said, where that is kept.
     whole: Option<Box<EngineReading>>,
     /// Whether it was asked for.
@@ -70,6 +78,7 @@ impl ReplicaScrapes {
             anew: before.is_some_and(|before| restarted(before, &reading)),
             engine: reading.engine,
             levels: LEVELS.map(|level| reading.levels.get(&level).copied()),
+            preemptions: reading.counters.get(&Counter::Preemptions).copied(),
             whole: Some(Box::new(reading)),
             asked,
         };
@@ -176,6 +185,16 @@ impl ReplicaScrapes {
         longest.max(to.since(last))
     }
 
+    /// Preemptions between two instants, by the looks around them; `None` where the engine does not count
+    /// them, or began anew.
+    pub(super) fn preempted(&self, from: Nanos, to: Nanos) -> Option<f64> {
+        let looks = self.looks.iter();
+        let counts = looks.filter_map(|look| Some((look.at, look.preemptions?)));
+        let counts = Course::new(counts);
+        let between = counts.at(to)? - counts.at(from)?;
+        (between >= 0.0).then_some(between)
+    }
+
     /// A level over time, by its value or the largest of any label set.
     pub(super) fn course(&self, level: Level, of: impl Fn(&LevelReading) -> f64) -> Option<Course> {
         let place = LEVELS.iter().position(|known| *known == level)?;
@@ -204,6 +223,7 @@ impl Look {
             anew: self.anew || next.anew,
             engine: next.engine,
             levels: std::array::from_fn(|i| both(self.levels[i], next.levels[i])),
+            preemptions: next.preemptions,
             whole: None,
             asked: false,
         }
@@ -213,7 +233,7 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::engine_metrics::{Counter, read};
+    use crate::wire::engine_metrics::read;
 
     /// A reading with a whole histogram of 40 buckets.
     fn reading(tokens: u64, running: u64) -> EngineReading {
@@ -259,7 +279,7 @@ mod tests {
         assert_eq!(whole, 2 + 3 + 3, "first, last, and three around each edge");
         assert!(replica.looks.len() <= 1 << 10, "{}", replica.looks.len());
         assert_eq!(replica.seen(), 3600);
-        assert!(size_of::<Look>() <= 136, "{}", size_of::<Look>());
+        assert!(size_of::<Look>() <= 200, "{}", size_of::<Look>());
         // What is kept tells the same as everything would.
         let (first, last) = (replica.nearest(at(60)), replica.nearest(at(3500)));
         let ((first, off), (last, _)) = (first.unwrap(), last.unwrap());

@@ -17,6 +17,7 @@ use super::origin::Origin;
 use super::prefix_cache::PrefixCache;
 use super::settling::Settling;
 use super::shard::{MergedShard, ShardStamp};
+use super::soak::SoakView;
 use super::source::SourceStamp;
 use super::tenants::Tenants;
 use super::totals::{Rates, TokenTotals};
@@ -27,7 +28,9 @@ use crate::plan::PromptCalibration;
 use crate::provenance::Pins;
 use crate::quality::{AnswerQuality, Score};
 use crate::sample::{EngineQueue, FinishReason, OutcomeKind, StopReason};
-use crate::spec::{CacheRegime, Cost, ReplayStamp, RowsStamp, SchemaStamp, SloClause, Spec};
+use crate::spec::{
+    CacheRegime, CapacityPlan, Cost, ReplayStamp, RowsStamp, SchemaStamp, Slo, SloClause, Spec,
+};
 
 /// Format tag of a run file: name and major version.
 pub const RUN_FORMAT: &str = "infergate.run/1";
@@ -152,7 +155,8 @@ pub enum RunEnd {
 pub struct SpecStamp {
     /// Its name.
     pub name: String,
-    /// Digest of its text.
+    /// Digest of what it says, whatever its comments, the order of its fields and the files they are in; of its
+    /// text in runs of versions before 0.2.
     pub digest: Digest,
     /// Digest of what has to be equal for two runs to be comparable.
     pub workload_digest: Digest,
@@ -180,6 +184,12 @@ pub struct SpecStamp {
     /// stands in for the digests. `None` where the text above is what was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settings: Option<BTreeMap<String, String>>,
+    /// What its service has to carry, where it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<CapacityPlan>,
+    /// What makes a request of each class good; classes without an SLO are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub slos: BTreeMap<String, Slo>,
 }
 
 impl SpecStamp {
@@ -197,6 +207,8 @@ impl SpecStamp {
             schemas: spec.schema_stamps(),
             cost: spec.cost.clone(),
             settings: None,
+            capacity: spec.capacity.clone(),
+            slos: spec.slos(),
         }
     }
 }
@@ -262,10 +274,13 @@ pub struct StageSummary {
     /// What followed from its bursts; `None` where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bursts: Option<Bursts>,
+    /// What crept in it; `None` where it is no soak.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub soak: Option<SoakView>,
     /// By tenant; `None` where no request has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenants: Option<Tenants>,
-    /// The window in equal slices (of a soak stage, in minutes), for drift and for plots.
+    /// The window in equal slices (of a soak stage, in its windows), for drift and for plots.
     #[serde(with = "super::window")]
     #[schemars(with = "super::window::Kept")]
     pub windows: Vec<Window>,

@@ -12,6 +12,8 @@ pub(super) struct Fared {
     pub(super) loop_lag_max_s: Option<f64>,
     /// Connections opened, of all clients together; `None` where nothing was seen of the slice.
     pub(super) connections: Option<u64>,
+    /// Bytes in memory, of the largest client.
+    pub(super) memory: Option<u64>,
 }
 
 /// Folds each client's pulses into slices. A pulse is of the slice that its middle lies in, by `slice`;
@@ -43,6 +45,7 @@ impl Fared {
         let lag = pulse.loop_lag_max.map(Nanos::as_secs_f64);
         self.cpu_share = worse(self.cpu_share, pulse.cpu_share);
         self.loop_lag_max_s = worse(self.loop_lag_max_s, lag);
+        self.memory = self.memory.max(pulse.memory);
         self.connections = Some(self.connections.unwrap_or(0) + pulse.connections);
     }
 }
@@ -62,6 +65,7 @@ mod tests {
             cpu_share: Some(cpu),
             loop_lag_max: Some(Nanos::from_millis(lag_ms)),
             connections,
+            memory: None,
         }
     }
 
@@ -97,6 +101,7 @@ mod tests {
             cpu_share: Some(0.7),
             loop_lag_max_s: Some(0.008),
             connections: Some(8),
+            memory: None,
         };
         assert_eq!(both(other), expected);
         (other.cpu_share, other.loop_lag_max) = (None, None);

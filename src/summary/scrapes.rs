@@ -7,6 +7,7 @@ use super::counted::Counted;
 use super::course::Course;
 use super::engine::{EngineFigures, EngineView, Gauge};
 use super::looks::ReplicaScrapes;
+use super::window::Window;
 use crate::sample::{CacheTokens, EngineCache};
 use crate::unit::Nanos;
 use crate::wire::engine_metrics::{Counter, Level, LevelReading, Span};
@@ -96,6 +97,33 @@ fn figures(replicas: &[ReplicaScrapes], window: ScrapedWindow) -> Result<EngineF
         cross_check: None,
         unchecked: None,
     })
+}
+
+/// Puts what the engines' metrics say of each window of a soak into it; `opened` is when the first began, on
+/// the clock of the looks.
+pub fn engine_windows(
+    replicas: &[ReplicaScrapes],
+    opened: Nanos,
+    length_s: f64,
+    windows: &mut [Window],
+) {
+    let starts: Vec<f64> = windows.iter().map(|window| window.start_s).collect();
+    let at = |seconds: f64| opened + Nanos::new((seconds * 1e9) as u64);
+    for (index, window) in windows.iter_mut().enumerate() {
+        let to = starts.get(index + 1).copied().unwrap_or(length_s);
+        let span = ScrapedWindow {
+            start: at(window.start_s),
+            end: at(to),
+        };
+        let mean = |gauge: Option<Gauge>| gauge.map(|gauge| gauge.mean);
+        window.kv_usage = mean(shared(replicas, span, Level::KvUsage));
+        window.kv_blocks = mean(summed(replicas, span, Level::KvBlocks));
+        window.engine_memory_bytes = mean(summed(replicas, span, Level::Memory));
+        let preempted = replicas
+            .iter()
+            .map(|one| one.preempted(span.start, span.end));
+        window.preemptions = preempted.sum();
+    }
 }
 
 /// What was counted between the edges of the window, and what speaks against it.

@@ -34,7 +34,17 @@ pub struct SoakView {
 
 /// A figure of a soak's windows.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum SoakFigure {
@@ -239,11 +249,11 @@ fn course(figure: SoakFigure, values: &[Option<f64>], tolerance: f64) -> Course 
     let Some(found) = trend(&known) else {
         return absent("its median is 0");
     };
-    let share = |slope: f64| {
-        let level = found.slope.estimate * windows / found.growth;
-        if found.growth == 0.0 { 0.0 } else { slope * windows / level }
-    };
-    let gained = known.last().zip(known.first()).map_or(0.0, |(last, first)| last - first);
+    let share = |slope: f64| slope * windows / found.level;
+    let gained = known
+        .last()
+        .zip(known.first())
+        .map_or(0.0, |(last, first)| last - first);
     let small = figure == SoakFigure::ClientMemory && gained < CLIENT_FLOOR;
     Course::Seen {
         batches: found.batches as u64,
@@ -253,7 +263,11 @@ fn course(figure: SoakFigure, values: &[Option<f64>], tolerance: f64) -> Course 
         late_growth: share(found.late_slope),
         p_rising: found.p_rising,
         p_falling: found.p_falling,
-        moved: if small { Moved::Level } else { moved(&found, tolerance) },
+        moved: if small {
+            Moved::Level
+        } else {
+            moved(&found, tolerance)
+        },
     }
 }
 

@@ -88,7 +88,8 @@ impl<'a> Survey<'a> {
             from_schedule: stage.arrival.is_open(),
         };
         let apart = if classes.len() > 1 { classes.len() } else { 0 };
-        let selections = (apart as u64 + 1) * Tally::SELECTIONS + Windows::count(frame, stage.soak);
+        let selections = (apart as u64 + 1) * Tally::SELECTIONS
+            + Windows::count(frame, stage.soak) * (1 + u64::from(stage.soak.is_some()));
         let fineness = (COUNTERS / (8 * selections)).max(1).ilog2().clamp(4, 11);
         let tally = || Tally::new(classes, frame, fineness);
         Self {
@@ -230,6 +231,7 @@ impl<'a> Survey<'a> {
                 .collect(),
             events: aftermath::events(&observation.events, self.frame, found),
             bursts,
+            soak: None,
             tenants: self.tenants.finish(),
             windows: self.windows.finish(&observation.pulses),
         };

@@ -39,7 +39,8 @@ pub(crate) fn stage() -> Stage {
         in_flight: 100,
         drain_timeout: Nanos::from_secs(1),
         stop_when: None,
-        soak: false,
+        refine: None,
+        soak: None,
         events: Vec::new(),
         labels: Vec::new(),
     }
@@ -314,7 +315,7 @@ pub(super) fn free() -> Class {
 #[test]
 fn a_soak_is_kept_in_minutes() {
     let soak = Stage {
-        soak: true,
+        soak: Some(crate::spec::Soak::USUAL),
         ..stage()
     };
     let classes = [class(&[])];

@@ -7,7 +7,7 @@ use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A slice of the window.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, schemars::JsonSchema)]
 pub struct Window {
     /// Start since the window's start.
     pub start_s: f64,
@@ -35,6 +35,27 @@ pub struct Window {
     /// Median TTFT of those scheduled in it.
     #[serde(default)]
     pub ttft_p50_s: Option<f64>,
+    /// Its 99th percentile, of a soak stage.
+    #[serde(default)]
+    pub ttft_p99_s: Option<f64>,
+    /// Median TPOT, of a soak stage.
+    #[serde(default)]
+    pub tpot_p50_s: Option<f64>,
+    /// Share of the KV cache in use, of a soak stage.
+    #[serde(default)]
+    pub kv_usage: Option<f64>,
+    /// Blocks of it that can be used, of a soak stage.
+    #[serde(default)]
+    pub kv_blocks: Option<f64>,
+    /// Preemptions, of a soak stage.
+    #[serde(default)]
+    pub preemptions: Option<f64>,
+    /// Memory of the engine's processes, of a soak stage.
+    #[serde(default)]
+    pub engine_memory_bytes: Option<f64>,
+    /// Memory of the client at its end, of a soak stage.
+    #[serde(default)]
+    pub client_memory_bytes: Option<f64>,
 }
 
 /// The slices of a window in a run file: each figure's values in order of time. A figure that is 0 or
@@ -71,6 +92,27 @@ pub(super) struct Columns {
     /// Median TTFT of those scheduled in each.
     #[serde(default, skip_serializing_if = "all_absent")]
     ttft_p50_s: Vec<Option<f64>>,
+    /// Its 99th percentile, of a soak stage.
+    #[serde(default, skip_serializing_if = "all_absent")]
+    ttft_p99_s: Vec<Option<f64>>,
+    /// Median TPOT, of a soak stage.
+    #[serde(default, skip_serializing_if = "all_absent")]
+    tpot_p50_s: Vec<Option<f64>>,
+    /// Share of the KV cache in use, of a soak stage.
+    #[serde(default, skip_serializing_if = "all_absent")]
+    kv_usage: Vec<Option<f64>>,
+    /// Blocks of it that can be used, of a soak stage.
+    #[serde(default, skip_serializing_if = "all_absent")]
+    kv_blocks: Vec<Option<f64>>,
+    /// Preemptions, of a soak stage.
+    #[serde(default, skip_serializing_if = "all_absent")]
+    preemptions: Vec<Option<f64>>,
+    /// Memory of the engine's processes, of a soak stage.
+    #[serde(default, skip_serializing_if = "all_absent")]
+    engine_memory_bytes: Vec<Option<f64>>,
+    /// Memory of the client, of a soak stage.
+    #[serde(default, skip_serializing_if = "all_absent")]
+    client_memory_bytes: Vec<Option<f64>>,
 }
 
 /// What a run file may hold, for its JSON Schema: lists, or a slice an object, as the first files have it.
@@ -78,7 +120,7 @@ pub(super) struct Columns {
 #[serde(untagged)]
 #[expect(dead_code, reason = "a schema alone")]
 pub(super) enum Kept {
-    Columns(Columns),
+    Columns(Box<Columns>),
     Rows(Vec<Window>),
 }
 
@@ -111,6 +153,13 @@ impl Columns {
             connections: each(windows, |window| window.connections),
             output_tokens: each(windows, |window| window.output_tokens),
             ttft_p50_s: each(windows, |window| window.ttft_p50_s),
+            ttft_p99_s: each(windows, |window| window.ttft_p99_s),
+            tpot_p50_s: each(windows, |window| window.tpot_p50_s),
+            kv_usage: each(windows, |window| window.kv_usage),
+            kv_blocks: each(windows, |window| window.kv_blocks),
+            preemptions: each(windows, |window| window.preemptions),
+            engine_memory_bytes: each(windows, |window| window.engine_memory_bytes),
+            client_memory_bytes: each(windows, |window| window.client_memory_bytes),
         }
     }
 
@@ -126,6 +175,13 @@ impl Columns {
             ("connections", self.connections.len()),
             ("output_tokens", self.output_tokens.len()),
             ("ttft_p50_s", self.ttft_p50_s.len()),
+            ("ttft_p99_s", self.ttft_p99_s.len()),
+            ("tpot_p50_s", self.tpot_p50_s.len()),
+            ("kv_usage", self.kv_usage.len()),
+            ("kv_blocks", self.kv_blocks.len()),
+            ("preemptions", self.preemptions.len()),
+            ("engine_memory_bytes", self.engine_memory_bytes.len()),
+            ("client_memory_bytes", self.client_memory_bytes.len()),
         ];
         if let Some((name, length)) = lengths.iter().find(|(_, n)| *n != 0 && *n != count) {
             return Err(format!(
@@ -145,6 +201,13 @@ impl Columns {
                 connections: at(&self.connections, index),
                 output_tokens: at(&self.output_tokens, index),
                 ttft_p50_s: at(&self.ttft_p50_s, index),
+                ttft_p99_s: at(&self.ttft_p99_s, index),
+                tpot_p50_s: at(&self.tpot_p50_s, index),
+                kv_usage: at(&self.kv_usage, index),
+                kv_blocks: at(&self.kv_blocks, index),
+                preemptions: at(&self.preemptions, index),
+                engine_memory_bytes: at(&self.engine_memory_bytes, index),
+                client_memory_bytes: at(&self.client_memory_bytes, index),
             })
             .collect())
     }

@@ -6,19 +6,19 @@ use super::stage::lateness;
 use super::window::Window;
 use crate::plan::Phase;
 use crate::sample::{OutcomeKind, Pulse, RequestRecord, Timeline};
+use crate::spec::Soak;
 use crate::stats::select::Selection;
 use crate::stats::sum::ExactSum;
 use crate::unit::Nanos;
 
 /// Most slices of a window.
 const MOST: u64 = 60;
-/// A slice of a soak stage's window, in nanoseconds.
-const MINUTE: u64 = 60_000_000_000;
 
-/// The window in equal slices of at least a second; of a soak stage, in minutes, the last one shorter.
+/// The window in equal slices of at least a second; of a soak stage, in its windows, the last one shorter.
 pub(super) struct Windows {
     frame: Frame,
-    soak: bool,
+    /// Nanoseconds in a window of a soak stage.
+    soak: Option<u64>,
     /// Nanoseconds in a slice.
     slice: f64,
     slices: Vec<Slice>,
@@ -31,22 +31,25 @@ struct Slice {
     latest: f64,
     output_tokens: ExactSum,
     ttft: Selection,
+    /// Of a soak stage.
+    tpot: Option<Selection>,
 }
 
 impl Windows {
     /// How many slices a window has; none where it is empty.
-    pub(super) fn count(frame: Frame, soak: bool) -> u64 {
-        let length = frame.end.since(frame.start).get();
-        match (length, soak) {
+    pub(super) fn count(frame: Frame, soak: Option<Soak>) -> u64 {
+        let length = frame.end.since(frame.start);
+        match (length.get(), soak) {
             (0, _) => 0,
-            (_, true) => length.div_ceil(MINUTE),
-            (_, false) => (length / 1_000_000_000).clamp(1, MOST),
+            (nanos, Some(soak)) => nanos.div_ceil(soak.slice(length).get()),
+            (nanos, None) => (nanos / 1_000_000_000).clamp(1, MOST),
         }
     }
 
     /// Before the first pass; `fineness` is that of the selections.
-    pub(super) fn new(frame: Frame, soak: bool, fineness: u32) -> Self {
+    pub(super) fn new(frame: Frame, soak: Option<Soak>, fineness: u32) -> Self {
         let count = Self::count(frame, soak);
+        let soak = soak.map(|soak| soak.slice(frame.end.since(frame.start)).get());
         let slice = || Slice {
             scheduled: 0,
             completed: 0,
@@ -54,15 +57,15 @@ impl Windows {
             latest: 0.0,
             output_tokens: ExactSum::default(),
             ttft: Selection::new(fineness),
+            tpot: soak.map(|_| Selection::new(fineness)),
         };
         Self {
             frame,
             soak,
-            slice: if soak {
-                MINUTE as f64
-            } else {
-                frame.end.since(frame.start).get() as f64 / count.max(1) as f64
-            },
+            slice: soak.map_or_else(
+                || frame.end.since(frame.start).get() as f64 / count.max(1) as f64,
+                |slice| slice as f64,
+            ),
             slices: std::iter::repeat_with(slice).take(count as usize).collect(),
         }
     }
@@ -77,8 +80,8 @@ impl Windows {
             return None;
         }
         let since = u128::from(at.since(self.frame.start).get());
-        let index = if self.soak {
-            since / u128::from(MINUTE)
+        let index = if let Some(slice) = self.soak {
+            since / u128::from(slice)
         } else {
             let length = self.frame.end.since(self.frame.start).get();
             since * self.slices.len() as u128 / u128::from(length.max(1))
@@ -106,30 +109,46 @@ impl Windows {
 
     /// The same record in a later pass.
     pub(super) fn look(&mut self, record: &RequestRecord) {
-        if record.phase == Phase::Measured
-            && let Ok(ttft) = Timeline::new(record, self.frame.from_schedule).ttft()
-            && let Some(slice) = self.at(record.scheduled)
-        {
+        if record.phase != Phase::Measured {
+            return;
+        }
+        let timeline = Timeline::new(record, self.frame.from_schedule);
+        let (ttft, tpot) = (timeline.ttft(), timeline.tpot());
+        let Some(slice) = self.at(record.scheduled) else {
+            return;
+        };
+        if let Ok(ttft) = ttft {
             slice.ttft.add(ttft, 1);
+        }
+        if let (Some(values), Ok(tpot)) = (&mut slice.tpot, tpot) {
+            values.add(tpot, 1);
         }
     }
 
     /// Ends the first pass.
     pub(super) fn want(&mut self) {
-        self.slices
-            .iter_mut()
-            .for_each(|slice| slice.ttft.want([(0.5, 0)]));
+        for slice in &mut self.slices {
+            match &mut slice.tpot {
+                Some(tpot) => {
+                    slice.ttft.want([(0.5, 0), (0.99, 0)]);
+                    tpot.want([(0.5, 0)]);
+                }
+                None => slice.ttft.want([(0.5, 0)]),
+            }
+        }
     }
 
     /// What the later passes are for.
     pub(super) fn selections(&mut self) -> impl Iterator<Item = &mut Selection> {
-        self.slices.iter_mut().map(|slice| &mut slice.ttft)
+        let slices = self.slices.iter_mut();
+        slices.flat_map(|slice| [&mut slice.ttft].into_iter().chain(&mut slice.tpot))
     }
 
     /// After the last pass; with the clients' pulses.
     pub(super) fn finish(self, pulses: &[Vec<Pulse>]) -> Vec<Window> {
         let fared = fold(pulses, self.slices.len(), |at| self.index(at));
         let slice_s = self.slice / 1e9;
+        let soak = self.soak.is_some();
         let windows = self.slices.into_iter().zip(fared).enumerate();
         windows
             .map(|(index, (slice, fared))| Window {
@@ -143,6 +162,13 @@ impl Windows {
                 connections: fared.connections,
                 output_tokens: slice.output_tokens.value().round() as u64,
                 ttft_p50_s: slice.ttft.quantile(0.5, 0),
+                ttft_p99_s: slice.ttft.quantile(0.99, 0).filter(|_| soak),
+                tpot_p50_s: slice.tpot.and_then(|tpot| tpot.quantile(0.5, 0)),
+                kv_usage: None,
+                kv_blocks: None,
+                preemptions: None,
+                engine_memory_bytes: None,
+                client_memory_bytes: fared.memory.filter(|_| soak).map(|bytes| bytes as f64),
             })
             .collect()
     }

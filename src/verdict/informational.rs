@@ -127,10 +127,9 @@ fn finding(context: &Context<'_>, shown: &Shown<'_>, worse: f64, better: f64) ->
         .map(|(n, needed)| Reason::FewSamples { n, needed });
     let reason = match state {
         CellState::Suspect if shown.collapse != Collapse::None => Some(Reason::CandidateFailed),
-        CellState::Incomparable if cell.means.is_some() => cell
-            .means
-            .clone()
-            .map(|why| Reason::Absent { why: why.into() }),
+        CellState::Incomparable if cell.means.is_some() => {
+            cell.means.clone().map(|why| Reason::Absent { why })
+        }
         _ => few.or(declared.then_some(Reason::Informational)),
     };
     let looked = shown.looked.as_ref();

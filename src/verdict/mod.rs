@@ -25,9 +25,11 @@ mod procedure;
 mod replay;
 mod screen;
 mod shift;
+mod soaked;
 mod state;
 #[cfg(test)]
 mod tests;
+mod unjudged;
 
 pub use crate::compare::PinDifference;
 pub use accepted::{Excuse, judge_accepting};
@@ -41,7 +43,9 @@ pub use model::{
     UniformShift, Verdict,
 };
 pub use past::LevelChange;
+pub use soaked::heed_soaks;
 pub use state::CellState;
+pub use unjudged::Ruling;
 
 use crate::compare::{Arrangement, Comparison};
 use crate::spec::{Gate, Repeats};

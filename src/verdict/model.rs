@@ -325,4 +325,6 @@ pub struct Judgement {
     pub advice: Vec<Advice>,
     /// Whether more repeats are worth taking.
     pub next: NextLook,
+    /// Why nothing could be held against a baseline, in words; `None` where something was.
+    pub unjudged: Option<String>,
 }

@@ -43,6 +43,7 @@ pub(super) fn judgement(
         advice: advice(context, &findings, next),
         findings,
         next,
+        unjudged: None,
     }
 }
 

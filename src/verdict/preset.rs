@@ -23,7 +23,7 @@ pub(super) fn preset(
     } else if relative && !comparison.is_comparable() {
         (CellState::Incomparable, None)
     } else if let (true, Some(what)) = (relative, &cell.means) {
-        let why = what.clone().into();
+        let why = what.clone();
         (CellState::Incomparable, Some(Reason::Absent { why }))
     } else {
         return lost(comparison, cell).or_else(|| capacity(comparison, cell));

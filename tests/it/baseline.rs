@@ -16,20 +16,61 @@ fn promote_new_session(project: &Project, runs: &str) {
 #[test]
 fn gate_says_how_many_sessions_are_missing() {
     let project = Project::new("test");
+    let ran = project.run(&["gate", "spec.yaml"]).exits(3);
+    // It measures all the same, and says how there comes to be a baseline.
+    let session = project.sessions().pop().unwrap();
+    let session = session.strip_prefix(project.path(".")).unwrap();
+    let promote = format!("infergate baseline promote {} --reason", session.display());
+    let ran = ran
+        .says("no baseline for `small`")
+        .shows("there is no baseline, so 1 of 2 gated cells was not judged, 1 is within its limit")
+        .shows(&promote);
+    drop(ran);
+    let report = json(&project.path(".").join(session).join("report.json"));
+    assert_eq!(report["verdict"], "undecided");
+    assert_eq!(report["candidate"].as_array().unwrap().len(), 2);
+    assert!(
+        report["unjudged"]
+            .as_str()
+            .unwrap()
+            .contains("no baseline for `small`")
+    );
+    let session = session.to_str().unwrap();
     project
-        .run(&["gate", "spec.yaml"])
-        .exits(3)
-        .says("no baseline for `small`");
-    promote_new_session(&project, "2");
+        .run(&["baseline", "promote", session, "--reason", "the first"])
+        .exits(0)
+        .says("1 session stands there now");
     project
         .run(&["gate", "spec.yaml"])
         .exits(3)
         .says("promote 2 more");
-    assert_eq!(
-        project.sessions().len(),
-        1,
-        "a refused gate leaves nothing behind"
-    );
+}
+
+#[test]
+fn a_first_run_passes_only_where_the_policy_says_so_and_breaks_what_it_breaks() {
+    let with = |policy: &str, limit: &str| {
+        let spec = SMALL
+            .replace("SIM", "test")
+            .replace("worse_by: 60%", limit)
+            .replace("gate:\n", &format!("gate:\n{policy}"));
+        Project::with_spec(&spec)
+    };
+    let gate = ["--quiet", "gate", "spec.yaml"];
+    // Even where every limit is absolute and kept.
+    with("", "at_most: 10s").run(&gate).exits(3);
+    with("  no_baseline: pass\n", "worse_by: 60%")
+        .run(&gate)
+        .exits(0)
+        .shows("Undecided in small")
+        .says("`no_baseline: pass` makes this exit 0");
+    with("  no_baseline: fail\n", "worse_by: 60%")
+        .run(&gate)
+        .exits(1);
+    // What it breaks by itself is a regression, whatever the policy.
+    with("  no_baseline: pass\n", "at_most: 1us")
+        .run(&gate)
+        .exits(1)
+        .shows("Regression in small");
 }
 
 #[test]
@@ -123,7 +164,8 @@ fn gate_names_a_changed_spec_and_environment_and_its_session_replays_anywhere() 
         .run(&["gate", "spec.yaml"])
         .exits(3)
         .says("`request.api` (chat there, completions here)");
-    assert_eq!(project.sessions().len(), sessions, "nothing was measured");
+    // Each of them is a session that could be promoted.
+    assert_eq!(project.sessions().len(), sessions + 3);
 }
 
 #[test]

@@ -24,6 +24,7 @@ const COMMANDS: &[&[&str]] = &[
     &["export"],
     &["import"],
     &["calibrate"],
+    &["capacity"],
     &["sim"],
 ];
 

@@ -13,6 +13,7 @@ mod baseline;
 mod bisect;
 mod budget;
 mod calibrate;
+mod capacity;
 mod cases;
 mod certificate;
 mod check;
@@ -57,7 +58,9 @@ mod scripted_history;
 mod shards;
 #[cfg(unix)]
 mod signals;
+mod soak;
 mod stages;
+mod suite;
 mod support;
 mod target;
 mod trace;

@@ -12,13 +12,17 @@ use serde_json::Value;
 use crate::support::entries;
 
 /// The kinds of files that have a schema.
-pub(crate) const KINDS: [&str; 6] = [
+pub(crate) const KINDS: [&str; 10] = [
     "run",
     "report",
     "reference",
     "environment",
     "accept",
     "records",
+    "capacity",
+    "suite",
+    "spec",
+    "suite-spec",
 ];
 
 /// The schema of a kind, as it is committed.

@@ -6,6 +6,8 @@ use std::process::Command;
 
 use crate::support::{Project, Ran, SMALL, entries, json};
 
+mod shared;
+
 /// The commits of the payloads in `tests/fixtures/events`.
 const HEAD: &str = "6113728f27ae82c7b1a177c8d03f9e96e0adf246";
 const BASE: &str = "ec26c3e57ca3a959ca5aad62de7213c562f8c821";
@@ -375,7 +377,8 @@ fn a_spec_that_is_new_or_of_another_workload_has_no_baseline_and_its_policies_do
     let spec = fs::read_to_string(clone.project.path("spec.yaml")).unwrap();
     let lenient = "gate:\n  no_baseline: pass\n  incomparable: pass\n";
     let write = |name: &str, text: &str| fs::write(clone.project.path(name), text).unwrap();
-    write("new.yaml", &spec.replace("gate:\n", lenient));
+    let measured = spec.replace(NOBODY, "sim: test");
+    write("new.yaml", &measured.replace("gate:\n", lenient));
     write(
         "spec.yaml",
         &spec
@@ -387,11 +390,13 @@ fn a_spec_that_is_new_or_of_another_workload_has_no_baseline_and_its_policies_do
     clone
         .github("pull_request", &["gate", "new.yaml"])
         .exits(3)
-        .says("the spec `new.yaml` is new");
+        .says("the spec `new.yaml` is new")
+        .shows("when this has landed, measure and promote 3 sessions");
     clone
         .gate("pull_request")
         .exits(3)
-        .says("the spec changed: its workload is not that of `spec.yaml` at commit");
+        .says("the spec changed: its workload is not that of `spec.yaml` at commit")
+        .shows("Undecided in small: nothing was judged");
     // Against a second target the new workload can be judged, and it is said by which gate.
     clone
         .github(

@@ -12,15 +12,16 @@ use super::sides::{SideArgs, name, order};
 use crate::archive::{load_runs, save_json};
 use crate::baseline::Keeper;
 use crate::cli::archive::ArchiveArgs;
-use crate::cli::base::{kept_stamp, kept_text};
+use crate::cli::base::{file_of, kept_stamp, kept_text};
 use crate::cli::baseline::kept_archive;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::judge::Evidence;
+use crate::cli::member::Member;
 use crate::cli::origin::source_of;
 use crate::cli::scores;
 use crate::cli::sitting::{CliSitting, open_sitting_in};
-use crate::cli::source::{parse_spec, selected};
+use crate::cli::source::{merged, parse_spec, read_spec, selected};
 use crate::compare::pins::changed;
 use crate::diag::Source;
 use crate::exit::Exit;
@@ -147,12 +148,8 @@ pub(super) fn reopen(
     let kept = session.join("spec.yaml");
     let text = read(&kept)?;
     if let Some(given) = given {
-        let given = if given.is_dir() {
-            given.join("spec.yaml")
-        } else {
-            given.to_owned()
-        };
-        let other = read(&given)?;
+        let given = file_of(given);
+        let other = merged(&Member::of(&given), context)?.text;
         if other != text {
             let digest = |text: &str| Digest::of(text.as_bytes());
             return Err(Failure::usage(format!(
@@ -180,8 +177,19 @@ pub(super) fn reopen(
         spec.archive = judge.archive;
     }
     let mut sitting = open_sitting_in(&spec, session, stamp.session, context)?;
-    if let Some(path) = &stamp.spec {
-        sitting.place(path, &declared);
+    // What was put together from several files stands in them, if they still say so.
+    let now = stamp
+        .spec
+        .as_ref()
+        .map(|path| (path, read_spec(&Member::of(path), context)));
+    match now {
+        Some((path, Ok((_, now)))) if now.spec.text == declared.text => {
+            sitting.place(path, &now.spec);
+        }
+        Some((path, Err(_))) if read(&file_of(path)).is_ok_and(|now| now == declared.text) => {
+            sitting.place(path, &declared);
+        }
+        Some(_) | None => {}
     }
     sitting.score(scores::of_both(&spec)?);
     sitting.can_go_on();

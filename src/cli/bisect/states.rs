@@ -7,6 +7,7 @@ use super::BisectArgs;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt::Interrupt;
+use crate::cli::member::Member;
 use crate::cli::source::{read_file, read_spec_where};
 use crate::exit::Exit;
 use crate::git::{GitError, Repository, Worktree};
@@ -125,7 +126,7 @@ impl States {
             ("VERSION", Some(version)) => Some(version.to_owned()),
             _ => context.variable(name),
         };
-        let (_, parsed) = read_spec_where(&self.path, &variable, context)?;
+        let (_, parsed) = read_spec_where(&Member::of(&self.path), &variable, context)?;
         self.select.apply_gated(parsed.spec)
     }
 

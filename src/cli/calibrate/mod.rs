@@ -14,6 +14,7 @@ use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
 use super::lock::LockArgs;
+use super::member::Member;
 use super::sitting::OutArgs;
 use super::source::{SelectArgs, load_spec};
 use crate::baseline::Shelf;
@@ -108,7 +109,9 @@ pub(super) async fn run(
         return model::run(&args.of_model, args.json, context, interrupt);
     };
     let noise = &args.of_noise;
-    let spec = noise.select.apply_gated(load_spec(path, context)?)?;
+    let spec = noise
+        .select
+        .apply_gated(load_spec(&Member::of(path), context)?)?;
     let plan = Plan::expand(&spec);
     if noise.empirical {
         return empirical::run(noise, &spec, &plan, args.json, context);

@@ -15,11 +15,12 @@ use crate::exit::Exit;
 use crate::ident::Day;
 use crate::ident::Digest;
 use crate::provenance::Pins;
-use crate::spec::{Policy, Spec};
+use crate::spec::Spec;
 use crate::summary::Run;
+use crate::verdict::Ruling;
 
 /// Stored sessions below which no verdict is given at all.
-const LEAST_SESSIONS: usize = 3;
+pub(super) const LEAST_SESSIONS: usize = 3;
 
 /// The candidate that a baseline is wanted for.
 pub(super) struct Wanted<'a> {
@@ -36,14 +37,19 @@ pub(super) struct Wanted<'a> {
 /// Why a candidate can't be held against stored sessions.
 pub(super) enum Groundless {
     /// There are none, or they are of something else: the spec has a policy for that.
-    Policy {
-        policy: Policy,
-        /// What the policy is called in a spec.
-        name: &'static str,
-        why: Failure,
-    },
+    Policy(Groundlessness),
     /// They can't be read.
     Failed(Failure),
+}
+
+/// There is nothing to hold a candidate against.
+pub(super) struct Groundlessness {
+    /// What the spec makes of it.
+    pub(super) ruling: Ruling,
+    /// Why, and what to do.
+    pub(super) why: Failure,
+    /// Whether sessions that are measured now can become the baseline.
+    pub(super) can_begin: bool,
 }
 
 impl From<Failure> for Groundless {
@@ -54,18 +60,35 @@ impl From<Failure> for Groundless {
 
 impl Groundless {
     pub(super) fn incomparable(spec: &Spec, why: String) -> Self {
-        Self::Policy {
-            policy: spec.gate.incomparable,
-            name: "incomparable",
+        Self::Policy(Groundlessness {
+            ruling: Ruling {
+                policy: spec.gate.incomparable,
+                name: "incomparable",
+            },
             why: Failure::new(Exit::Undecided, why),
-        }
+            can_begin: false,
+        })
     }
 
     fn no_baseline(spec: &Spec, why: Failure) -> Self {
-        Self::Policy {
-            policy: spec.gate.no_baseline,
-            name: "no_baseline",
+        Self::Policy(Groundlessness {
+            ruling: Ruling {
+                policy: spec.gate.no_baseline,
+                name: "no_baseline",
+            },
             why,
+            can_begin: true,
+        })
+    }
+
+    /// The same where the spec is one whose sessions can become the baseline.
+    fn beginning(self) -> Self {
+        match self {
+            Self::Policy(groundless) => Self::Policy(Groundlessness {
+                can_begin: true,
+                ..groundless
+            }),
+            Self::Failed(failure) => Self::Failed(failure),
         }
     }
 
@@ -77,26 +100,28 @@ impl Groundless {
             SpecChange::None | SpecChange::Workload => Self::incomparable(spec, why),
         })
     }
+}
 
-    /// What the spec's policy makes of it.
-    pub(super) fn end(self, context: &mut Context) -> Result<Exit, Failure> {
-        let (policy, name, why) = match self {
-            Self::Failed(failure) => return Err(failure),
-            Self::Policy { policy, name, why } => (policy, name, why),
-        };
-        let (exit, word) = match policy {
-            Policy::Undecided => return Err(why),
-            Policy::Pass => (Exit::Pass, "pass"),
-            Policy::Fail => (Exit::Regression, "fail"),
-        };
-        // Shown in quiet too: an exit code that rests on no measurement says so.
-        let _ = writeln!(
-            context.err,
-            "{}the spec's `{name}: {word}` makes this exit {}",
-            why.render(),
-            exit.code()
-        );
-        Ok(exit)
+impl Groundlessness {
+    /// Says it, in quiet too: an exit code that rests on no comparison says so.
+    pub(super) fn tell(&self, context: &mut Context) {
+        let _ = write!(context.err, "{}", self.why.render());
+        if let (exit, Some(_)) = self.ruling.exit() {
+            let _ = writeln!(
+                context.err,
+                "the spec's `{}: {}` makes this exit {}",
+                self.ruling.name,
+                if exit == Exit::Pass { "pass" } else { "fail" },
+                exit.code()
+            );
+        }
+    }
+
+    /// Why, for a report.
+    pub(super) fn words(&self) -> String {
+        let text = self.why.render();
+        let words = text.trim_start_matches("error: ").trim_end();
+        words.to_owned()
     }
 }
 
@@ -163,7 +188,7 @@ fn retain_workload(
             baseline.place,
             wanted.path.display(),
         );
-        return Err(Groundless::incomparable(wanted.spec, why));
+        return Err(Groundless::incomparable(wanted.spec, why).beginning());
     }
     if sessions < promoted {
         context.note(&format!(

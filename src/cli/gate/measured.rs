@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::GateArgs;
+use super::first::First;
 use super::ground::{Groundless, Wanted, ground, keep_ground};
 use crate::archive::load_upload;
 use crate::cli::base::{Footing, file_of};
@@ -12,6 +13,7 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::judge::Evidence;
 use crate::cli::judge::Show;
+use crate::cli::member::Member;
 use crate::cli::sitting::{archive_of, keep, new_session};
 use crate::cli::source::load_spec_unasked;
 use crate::exit::Exit;
@@ -24,15 +26,20 @@ use crate::summary::{Run, Side};
 pub(super) async fn run(
     args: &GateArgs,
     show: &Show,
+    member: &Member,
     context: &mut Context,
 ) -> Result<Exit, Failure> {
-    let spec = load_spec_unasked(&args.spec, context)?;
+    let spec = load_spec_unasked(member, context)?;
     let mut spec = args.select.apply_gated(spec)?;
-    let places = CellPlace::of(&spec, &file_of(&args.spec).display().to_string());
-    let mut footing = (args.base).find(&args.spec, &args.archive, &mut spec, context)?;
-    let announced = args.announce.begin(&spec, &show.look, context).await?;
+    let places = CellPlace::of(&spec, &file_of(&member.path).display().to_string());
+    let mut footing = (args.base).find(member, &args.archive, &mut spec, context)?;
+    let announced = args
+        .announce
+        .begin(spec.name.as_str(), &show.look, context)
+        .await?;
     let folder = args.out.out.join(new_session(&spec, context));
     let session = Session {
+        path: &member.path,
         folder: &folder,
         places: &places,
         show,
@@ -43,6 +50,8 @@ pub(super) async fn run(
 
 /// Where the judgement goes.
 struct Session<'a> {
+    /// Where the spec was read.
+    path: &'a Path,
     folder: &'a Path,
     places: &'a [CellPlace],
     show: &'a Show,
@@ -67,9 +76,10 @@ impl Session<'_> {
                 "the run `{}` ran another workload than `{}`, so neither its gate nor the baseline speak of it; \
                  measure the spec as it is now: `infergate run {1}`",
                 run.id,
-                args.spec.display(),
+                self.path.display(),
             );
-            return Groundless::incomparable(spec, why).end(context);
+            let groundless = Groundless::incomparable(spec, why);
+            return self.without_ground(groundless, Vec::new(), (spec, footing), context);
         }
         if newest.spec.text != spec.text {
             footing.judges_by(spec);
@@ -78,19 +88,21 @@ impl Session<'_> {
             self.of_both(runs, spec, footing, context)?
         } else {
             footing.tell(context);
-            if let Some(groundless) = Groundless::spec(footing, spec, &args.spec) {
-                return groundless.end(context);
+            if let Some(groundless) = Groundless::spec(footing, spec, self.path) {
+                return self.without_ground(groundless, runs, (spec, footing), context);
             }
             let wanted = Wanted {
                 spec,
-                path: &args.spec,
+                path: self.path,
                 pins: &newest.pins,
                 trace,
                 day: Day::of(&newest.started),
             };
             let mut evidence = match ground(&wanted, footing, context) {
                 Ok(evidence) => evidence,
-                Err(groundless) => return groundless.end(context),
+                Err(groundless) => {
+                    return self.without_ground(groundless, runs, (spec, footing), context);
+                }
             };
             evidence.candidate = runs;
             evidence.refuse_shards()?;
@@ -108,6 +120,29 @@ impl Session<'_> {
             self.show,
             context,
         )
+    }
+
+    /// The report of runs that there is nothing to hold against.
+    fn without_ground(
+        &self,
+        groundless: Groundless,
+        runs: Vec<Run>,
+        (spec, footing): (&Spec, &Footing),
+        context: &mut Context,
+    ) -> Result<Exit, Failure> {
+        let groundless = match groundless {
+            Groundless::Policy(groundless) => groundless,
+            Groundless::Failed(failure) => return Err(failure),
+        };
+        keep(&self.folder.join("runs"), &runs)?;
+        let first = First {
+            path: self.path,
+            spec,
+            footing,
+            groundless,
+            show: self.show,
+        };
+        first.report(runs, self.folder, self.places, context)
     }
 
     /// The evidence of an `ab` session: what is compared is its own, what judges is the base's.

@@ -15,7 +15,6 @@ use crate::cli::look::Look;
 use crate::exit::Exit;
 use crate::publish::github::Begun;
 use crate::publish::{Ending, Key, Post};
-use crate::spec::Spec;
 
 /// Whether and where the report is published.
 #[derive(Debug, Clone, Args)]
@@ -49,11 +48,11 @@ struct Told {
 }
 
 impl AnnounceArgs {
-    /// Says that a measurement of this spec begins. Where to is found out before any load; what can't be
+    /// Says that a measurement of the spec or suite of this name begins. Where to is found out before any load; what can't be
     /// reached then is told, and is a mistake only where publishing is required.
     pub(in crate::cli) async fn begin(
         &self,
-        spec: &Spec,
+        name: &str,
         look: &Look,
         context: &mut Context,
     ) -> Result<Announced, Failure> {
@@ -81,8 +80,7 @@ impl AnnounceArgs {
                 });
             }
         };
-        let name = spec.name.as_str().parse();
-        let key = match (&self.publish_key, name) {
+        let key = match (&self.publish_key, name.parse()) {
             (Some(key), _) => key.clone(),
             (None, Ok(key)) => key,
             (None, Err(error)) => {
@@ -92,7 +90,7 @@ impl AnnounceArgs {
             }
         };
         let nothing = |_: usize| String::new();
-        let title = format!("measuring {}", spec.name);
+        let title = format!("measuring {name}");
         let post = Post {
             key: key.clone(),
             title,

@@ -39,9 +39,12 @@ impl Reports {
             };
             found.extend(if below.is_empty() { vec![own] } else { below });
         }
-        let files = found.iter().map(|path| report_at(path));
+        let mut files = Vec::new();
+        for path in &found {
+            files.extend(reports_at(path)?);
+        }
         Ok(Self {
-            files: files.collect::<Result<_, _>>()?,
+            files,
             look,
             paths: found,
         })
@@ -183,7 +186,8 @@ fn reports_below(folder: &Path, depth: usize) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-fn report_at(path: &Path) -> Result<ReportFile, Failure> {
+/// The reports in a file, of one spec or of a suite.
+fn reports_at(path: &Path) -> Result<Vec<ReportFile>, Failure> {
     let path = &file_of(path);
     let text = read_file(path).map_err(|why| {
         Failure::usage(format!(
@@ -191,7 +195,7 @@ fn report_at(path: &Path) -> Result<ReportFile, Failure> {
             path.display()
         ))
     })?;
-    ReportFile::parse(&text).map_err(|error| {
+    report::suite::read(&text).map_err(|error| {
         Failure::usage(format!(
             "`{}` {}",
             path.display(),

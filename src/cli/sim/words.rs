@@ -6,7 +6,7 @@ use clap::{Args, Parser, ValueEnum};
 
 use crate::cli::percent::percent;
 use crate::sim::fault::{DieAfter, Faults, Shares};
-use crate::sim::{Machine, RoleChunk, Shape, SimError, SimOptions, Sizing, Slower, Speech};
+use crate::sim::{Machine, RoleChunk, Shape, SimError, SimOptions, Sizing, Slower, Speech, Wear};
 use crate::unit::{Nanos, Rps, UnitError};
 
 /// What changes the engine's behaviour.
@@ -67,6 +67,14 @@ pub(super) struct Switches {
     /// How much slower every step gets in a minute; below 0 faster
     #[arg(long, value_name = "P%", default_value = "0%", value_parser = signed_percent, allow_hyphen_values = true, help_heading = "Machine")]
     drift: f64,
+
+    /// How much memory the engine adds in a minute, as a share of what it starts with
+    #[arg(long, value_name = "P%", default_value = "0%", value_parser = percent, help_heading = "Faults")]
+    leak: f64,
+
+    /// Share of the KV cache that becomes useless in a minute; the longest request always fits
+    #[arg(long, value_name = "P%", default_value = "0%", value_parser = percent, help_heading = "Faults")]
+    fragmentation: f64,
 
     /// Answer 429 while N requests wait
     #[arg(long, value_name = "N", help_heading = "Faults")]
@@ -201,6 +209,10 @@ impl Switches {
             run_outliers: self.run_outliers,
             drift_per_min: self.drift,
         };
+        options.wear = Wear {
+            leak_per_min: self.leak,
+            fragmentation_per_min: self.fragmentation,
+        };
         options.shape = Shape {
             tokens_per_chunk: self.tokens_per_chunk,
             role_chunk: match self.role_chunk {
@@ -282,7 +294,7 @@ mod tests {
         let all = "demo --model m --max-num-seqs 8 --kv-blocks 300 --answer-tokens 48 --no-prefix-cache --slower-prefill 30% --slower-decode 5% --slower 2.5% \
                    --error-share 1% --midstream-error-share 2% --truncate-share 3% \
                    --stall-share 4% --early-stop-share 5% --answers json --corrupt-share 6% --stall-for 1s --queue-limit 8 \
-                   --die-after 2s --freeze-after 9 --freeze-for 1s --tokens-per-chunk 4 --role-chunk first --reasoning 3 --no-usage";
+                   --die-after 2s --leak 7% --fragmentation 8% --freeze-after 9 --freeze-for 1s --tokens-per-chunk 4 --role-chunk first --reasoning 3 --no-usage";
         let options = words(all).unwrap();
         assert_eq!(options.to_string(), all);
         assert_eq!(

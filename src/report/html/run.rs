@@ -85,6 +85,7 @@ fn stage_section(view: &StageView) -> Section {
     lines.extend(view.engine.iter().map(|text| line("Engine: ", text)));
     lines.extend(view.gpus.iter().map(|text| line("GPU: ", text)));
     lines.push(line("Client: ", &view.client));
+    lines.extend(view.soak.iter().map(|text| line("Soak: ", text)));
     lines.extend(view.events.iter().map(|text| line("Event: ", text)));
     lines.extend(view.remarks.iter().map(|text| line("Note: ", text)));
     let rows = view

@@ -145,6 +145,7 @@ fn sweeping(id: &str, slow: f64) -> Run {
             connections: None,
             output_tokens: 1,
             ttft_p50_s: (i != 3).then(|| 0.12 + 0.01 * f64::from(i)),
+            ..Window::default()
         })
         .collect();
     run

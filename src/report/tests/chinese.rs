@@ -120,6 +120,11 @@ fn several_specs_and_what_was_left_out() {
 pub(super) fn english(page: &str) -> Vec<String> {
     let is_word = |word: &&str| word.len() > 1 && word.bytes().all(|c| c.is_ascii_lowercase());
     let is_sentence = |line: &&str| {
+        // A line of the pins' diff begins with the name of one.
+        let line = line
+            .split_once(": ")
+            .filter(|(name, _)| name.starts_with([' ', '+', '-']) && name.contains('.'))
+            .map_or(*line, |(_, value)| value);
         let prose: Vec<&str> = line.split('`').step_by(2).collect();
         let mut stretches = prose
             .iter()

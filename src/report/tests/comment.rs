@@ -7,7 +7,7 @@ use crate::spec::Limit;
 use crate::summary::Run;
 use crate::verdict::{CellState, Finding, Judgement, Reason, Verdict};
 
-use super::fixture::{finding, healthy, judgement, regression, runs};
+use super::fixture::{finding, healthy, judgement, regression, runs, seen};
 
 fn file(title: &str, judgement: &Judgement, baseline: &[Run], candidate: &[Run]) -> ReportFile {
     let sides = Sides {
@@ -159,4 +159,34 @@ pub(super) fn many_cells(users: &[&str], regressed: usize) -> Judgement {
     }
     findings.sort_by_key(|f| f.state);
     judgement(Verdict::Regression, findings)
+}
+
+/// Names and pins that somebody else wrote, all that is known of attacks in one of them, and one that is long.
+#[test]
+fn hostile_names_stay_names_in_a_comment() {
+    let all = super::hostile::HOSTILE.join(" ");
+    let long = "x".repeat(10_000);
+    let side = |version: &str, model: &str| {
+        let mut runs = runs("c", version, 1.31);
+        for run in &mut runs {
+            let pins = [("model.name", model), ("engine.version", version)];
+            for (path, value) in pins {
+                run.pins.insert(path.parse().unwrap(), seen(value));
+            }
+        }
+        runs
+    };
+    let (baseline, candidate) = (side(&all, &long), side("``` fence", "a|b"));
+    let report = file(&all, &regression(), &baseline, &candidate);
+    for lang in Lang::ALL {
+        let text = comment(std::slice::from_ref(&report), 65_000, lang).text;
+        assert!(!text.contains("<!--") && !text.contains("##["));
+        assert!(
+            text.lines()
+                .all(|line| !line.trim_start().starts_with("::"))
+        );
+        if lang == Lang::En {
+            insta::assert_snapshot!("hostile.md", text);
+        }
+    }
 }

@@ -42,6 +42,8 @@ pub(in crate::report) fn run(id: &str, version: &str, slow: f64) -> Run {
             cache: crate::spec::CacheRegime::default(),
             cost: None,
             settings: None,
+            capacity: None,
+            slos: BTreeMap::new(),
         },
         source: None,
         untrusted: false,
@@ -72,13 +74,11 @@ pub(in crate::report) fn run(id: &str, version: &str, slow: f64) -> Run {
     ] {
         run.pins.insert(path.parse().unwrap(), seen(value));
     }
-    run.pins.insert(
-        "hardware.driver".parse().unwrap(),
-        Pin {
-            declared: None,
-            observed: Observation::Unknown(Why::NotReported),
-        },
-    );
+    let unseen = Pin {
+        declared: None,
+        observed: Observation::Unknown(Why::NotReported),
+    };
+    run.pins.insert("hardware.driver".parse().unwrap(), unseen);
     run
 }
 
@@ -357,6 +357,7 @@ pub(in crate::report) fn judgement(verdict: Verdict, findings: Vec<Finding>) -> 
         caveats: vec!["Noise of 1.4 % a run is taken from 5 sessions of this environment".into()],
         advice: Vec::new(),
         next: NextLook::Stop,
+        unjudged: None,
     }
 }
 

@@ -8,6 +8,7 @@ mod arrival;
 mod buckets;
 mod budget;
 mod cache;
+mod capacity;
 mod cells;
 mod connection;
 mod conversation;
@@ -24,6 +25,7 @@ mod pins;
 mod prompt;
 mod quality;
 mod records;
+mod refine;
 mod request;
 mod rows;
 mod sampling;
@@ -49,8 +51,10 @@ use super::files::Files;
 use super::model::Spec;
 use super::node::Node;
 use super::values;
+use super::written::Written;
 
-const SHAPE: Shape = Shape {
+/// The fields of a spec.
+pub(super) const SHAPE: Shape = Shape {
     known: &[
         "infergate",
         "requires",
@@ -67,13 +71,13 @@ const SHAPE: Shape = Shape {
         "timeouts",
         "limits",
         "cost",
+        "capacity",
         "quality",
         "records",
         "archive",
+        "extends",
     ],
-    later: &[
-        "urls", "tls", "headers", "extends", "capacity", "events", "labels", "only", "refine",
-    ],
+    later: &["urls", "tls", "headers", "events", "labels", "only"],
     example: "infergate: 1",
 };
 
@@ -83,7 +87,7 @@ const FORMAT: u32 = 1;
 /// The whole spec; `None` where anything is wrong, with the reasons noted.
 pub(super) fn lower(
     root: &Node,
-    source: &str,
+    written: Written,
     files: Files<'_>,
     out: &mut Diagnostics,
 ) -> Option<Spec> {
@@ -98,6 +102,7 @@ pub(super) fn lower(
     let pins = pins::lower(&fields, target.as_ref(), out);
     let request = request::lower(&fields, out);
     let cost = budget::cost(&fields, out);
+    let capacity = capacity::lower(&fields, out);
     let known = cost.as_ref().ok().and_then(Option::as_ref);
     let limits = budget::limits(&fields, known, &pins.declared, out);
     let model_len = pins::max_model_len(&pins.declared);
@@ -153,10 +158,13 @@ pub(super) fn lower(
         timeouts: timeouts?,
         limits: limits.ok()?,
         cost: cost.ok()?,
+        capacity: capacity.ok()?,
         imports: imports.whole()?,
         archive: archive.ok()?,
         keep_text: keep_text?,
-        text: source.to_owned(),
+        text: written.text,
+        content: written.content,
+        sources: written.sources,
         select: Vec::new(),
     })
 }

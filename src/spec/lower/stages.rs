@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::workload::{duplicate_name, named};
-use super::{arrival, happenings, stopping, trace, warmup};
+use super::{arrival, happenings, refine, stopping, trace, warmup};
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{Fields, Shape};
 use crate::spec::gate::Gate;
@@ -28,11 +28,12 @@ const SHAPE: Shape = Shape {
         "drain_timeout",
         "gate",
         "stop_when",
+        "refine",
         "soak",
         "labels",
         "events",
     ],
-    later: &["only", "refine", "min_completed"],
+    later: &["only", "min_completed"],
     example: "{name: steady, open: {rate: 8/s, arrivals: poisson}, duration: 180s}",
 };
 /// Requests of one stage at most, warm-up included: bounds the plan's memory.
@@ -236,10 +237,8 @@ fn stage(
     let drain_timeout = fields.or("drain_timeout", DRAIN, out, |node, out| {
         values::quantity(node, "`drain_timeout`", "drain_timeout: 60s", out)
     });
-    let soak = fields.or("soak", false, out, |node, out| {
-        values::boolean(node, "`soak`", "soak: true", out)
-    });
-    draft.soak = soak == Some(true);
+    let soak = fields.or("soak", None, out, stopping::soak);
+    draft.soak = soak.is_some_and(|soak| soak.is_some());
     let labels = fields.or("labels", Vec::new(), out, stopping::labels);
     let sweep = draft.sweep;
     let stop_when = fields.optional("stop_when", out, |node, out| {
@@ -248,11 +247,15 @@ fn stage(
     let events = fields.or("events", Vec::new(), out, happenings::lower);
     let has_events = events.is_some();
     draft.happenings = events.unwrap_or_default();
+    let refine = fields.or("refine", None, out, |node, out| {
+        refine::lower(&fields, node, sweep, out).ok()
+    });
     draft.steps = (|| {
         if !has_events {
             return None;
         }
         let (soak, labels, stop_when) = (soak?, labels?, stop_when.ok()?);
+        let refine = refine?;
         let (name, arrivals, (extent, extent_span)) = (name?, arrivals?, extent?);
         let (warmup, in_flight, drain_timeout) = (warmup.ok()?, in_flight.ok()?, drain_timeout?);
         happenings::refuse_late(&draft.happenings, extent, out)?;
@@ -265,6 +268,7 @@ fn stage(
                 in_flight: in_flight.unwrap_or_else(|| default_in_flight(&arrival, latency)),
                 drain_timeout,
                 stop_when,
+                refine,
                 soak,
                 labels: labels.clone(),
                 events: draft

@@ -3,9 +3,13 @@
 use crate::spec::diagnostics::Diagnostics;
 use crate::spec::fields::{self, Fields, Shape};
 use crate::spec::model::StopWhen;
-use crate::spec::node::Node;
+use crate::spec::node::{Kind, Node};
+use crate::spec::soak::Soak;
 use crate::spec::values;
-use crate::unit::Share;
+use crate::unit::{Nanos, Share};
+
+/// The shortest window of a soak.
+const LEAST_WINDOW: Nanos = Nanos::from_secs(1);
 
 const STOP_WHEN: Shape = Shape {
     known: &["error_ratio", "overload"],
@@ -65,6 +69,50 @@ pub(super) fn stop_when(
         return None;
     }
     Some(stop)
+}
+
+const SOAK: Shape = Shape {
+    known: &["window", "tolerance"],
+    later: &[],
+    example: "soak: {window: 60s, tolerance: 5%}",
+};
+
+/// Whether a stage is a soak, and how it is cut and judged.
+#[expect(clippy::option_option, reason = "`soak: false` was read, and is none")]
+pub(super) fn soak(node: &Node, out: &mut Diagnostics) -> Option<Option<Soak>> {
+    if !matches!(node.kind, Kind::Mapping(_)) {
+        let soak = values::boolean(node, "`soak`", "soak: true", out)?;
+        return Some(soak.then_some(Soak::USUAL));
+    }
+    let fields = Fields::open(node, "`soak`", &SOAK, out)?;
+    let window = fields.or("window", Soak::USUAL.window, out, |node, out| {
+        let window = values::time(node, "`window`", "window: 60s", out)?;
+        if window < LEAST_WINDOW {
+            let rule =
+                format!("a window takes {LEAST_WINDOW} at least, or it holds too few requests");
+            fields::out_of_range(node, "`window`", rule, out);
+            return None;
+        }
+        Some(window)
+    });
+    let tolerance =
+        fields.or(
+            "tolerance",
+            Soak::USUAL.tolerance,
+            out,
+            |node, out| match values::quantity(node, "`tolerance`", "tolerance: 5%", out)? {
+                Share::Percent(share) if share > 0.0 => Some(share),
+                Share::Percent(_) | Share::Points(_) => {
+                    let rule = "it is a share of the figure's median, above 0%";
+                    fields::out_of_range(node, "`tolerance`", rule, out);
+                    None
+                }
+            },
+        );
+    Some(Some(Soak {
+        window: window?,
+        tolerance: tolerance?,
+    }))
 }
 
 /// Labels, as names.

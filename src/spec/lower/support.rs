@@ -59,7 +59,7 @@ pub(super) fn is_arrival_rate(metric: Metric, stage: &Stage) -> bool {
 
 /// Whether a cell there would be a percentile or mean over the whole of a soak.
 pub(super) fn is_whole_of_soak(metric: Metric, stage: &Stage) -> bool {
-    stage.soak && metric.kind() == Kind::Distribution
+    stage.soak.is_some() && metric.kind() == Kind::Distribution
 }
 
 /// Which cells of a line the plan supports, and why others are not.

@@ -63,7 +63,10 @@ fn a_leak_is_found_and_a_plateau_is_none() {
         [(SoakCode::EngineLeak, vec![SoakFigure::EngineMemory])]
     );
     let plateau = found(|window, t| {
-        times(&mut window.engine_memory_bytes, 1.0 + 0.3 * (3.0 * t).min(1.0));
+        times(
+            &mut window.engine_memory_bytes,
+            1.0 + 0.3 * (3.0 * t).min(1.0),
+        );
     });
     assert_eq!(plateau, []);
     let slight = found(|window, t| times(&mut window.engine_memory_bytes, 1.0 + 0.03 * t));
@@ -118,9 +121,13 @@ fn a_tail_that_drifts_alone_is_told_apart() {
 #[test]
 fn a_short_last_window_is_left_out_and_what_is_unknown_says_why() {
     let mut windows = windows(20);
-    windows.iter_mut().for_each(|window| window.kv_blocks = None);
+    for window in &mut windows {
+        window.kv_blocks = None;
+    }
     windows[3].engine_memory_bytes = None;
-    windows.iter_mut().skip(5).for_each(|window| window.kv_usage = None);
+    for window in &mut windows[5..] {
+        window.kv_usage = None;
+    }
     let view = soak_view(Soak::USUAL, &windows, 19.0 * 60.0 + 20.0);
     assert_eq!((view.windows, view.window_s), (19, 60.0));
     let seen = |figure| matches!(view.trends[&figure], Course::Seen { .. });

@@ -46,6 +46,10 @@ pub enum Level {
     Waiting,
     /// Share of the KV cache in use.
     KvUsage,
+    /// Blocks of the KV cache that can be used.
+    KvBlocks,
+    /// Memory of the process that shows the metrics, in bytes.
+    Memory,
 }
 
 /// What an engine measures of each request or token.
@@ -130,8 +134,8 @@ pub fn read(text: &str) -> Result<EngineReading, NoReading> {
     }
     let known = names::ENGINES.iter().find_map(|engine| {
         let reading = page.reading(engine);
-        let said =
-            !(reading.counters.is_empty() && reading.levels.is_empty() && reading.spans.is_empty());
+        let own = reading.levels.keys().any(|level| *level != Level::Memory);
+        let said = !(reading.counters.is_empty() && !own && reading.spans.is_empty());
         said.then_some(reading)
     });
     known.ok_or(NoReading::UnknownEngine)
@@ -177,14 +181,13 @@ impl<'t> Page<'t> {
                 counters.remove(&whole);
             }
         }
+        let levels = engine.levels.iter().chain(names::OF_ANY);
         EngineReading {
             engine: engine.name,
             prompts_are_whole: engine.prompts_are_whole,
             started_s: self.sum("process_start_time_seconds", None),
             counters,
-            levels: engine
-                .levels
-                .iter()
+            levels: levels
                 .filter_map(|(level, sources)| {
                     let mut found = sources.iter().map(|source| self.level(*level, *source));
                     Some((*level, found.find_map(|reading| reading)?))
@@ -236,7 +239,7 @@ impl<'t> Page<'t> {
                 value: sum / f64::from(sets),
                 largest,
             },
-            Level::Running | Level::Waiting => LevelReading {
+            Level::Running | Level::Waiting | Level::KvBlocks | Level::Memory => LevelReading {
                 value: sum,
                 largest: sum,
             },

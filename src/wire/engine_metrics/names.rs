@@ -89,6 +89,10 @@ pub(super) const ENGINES: [&Engine; 6] = [
     &TGI,
 ];
 
+/// What many servers show beside their own names: Python's and Go's clients of Prometheus do.
+pub(super) const OF_ANY: &[(Level, &[Source])] =
+    &[(Level::Memory, &[plain("process_resident_memory_bytes")])];
+
 /// Prompt tokens count when the first token is out, cached ones included. `time_per_output_token` was,
 /// for all its name, the gap between tokens.
 const VLLM: Engine = Engine {
@@ -132,6 +136,8 @@ const VLLM: Engine = Engine {
                 plain("vllm:gpu_cache_usage_perc"),
             ],
         ),
+        // The embedded engine's own.
+        (Level::KvBlocks, &[plain("infergate:kv_blocks_usable")]),
     ],
     spans: &[
         (Span::Queue, &[seconds("vllm:request_queue_time_seconds")]),

@@ -67,7 +67,14 @@ fn a_gate_without_a_baseline_leaves_no_check_in_progress() {
                 assert_eq!(states, ["pending", state]);
             }
         }
-        assert!(at.comments.is_empty());
+        drop(at);
+        let comments = fake.reports();
+        assert_eq!(comments.len(), 1, "{comments:?}");
+        assert!(comments[0].contains("there is no baseline"), "{comments:?}");
+        assert!(
+            comments[0].contains("infergate baseline promote"),
+            "{comments:?}"
+        );
     }
 }
 
@@ -121,9 +128,9 @@ fn a_required_post_that_fails_is_invalid_and_not_the_verdict() {
         "--require-publish",
     ];
     let required = job.command(&words).output().unwrap();
-    // Without a report nothing is a comment, and the check could not be made; exit 3 stays what it is.
+    // There is no baseline, and that could not be told.
     crate::support::Ran::from(required)
-        .exits(3)
+        .exits(4)
         .says("checks: write");
     let mut regressed = report("regression");
     regressed["caveats"] = json!([]);

@@ -11,3 +11,4 @@ mod gate;
 mod heads;
 mod job;
 mod refusals;
+mod suite;

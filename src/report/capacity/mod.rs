@@ -1,0 +1,209 @@
+//! A capacity, or two of them → their view model, and that as text and Markdown. All prose stands in
+//! `words`, `state`, `money`, `reasons`, `advice` and `difference`.
+
+mod advice;
+mod chart;
+mod difference;
+mod money;
+mod reasons;
+mod state;
+mod table;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use super::engine::{self, Template};
+use super::model::Tone;
+use super::span::Text;
+use super::sweep::Chart;
+use super::text::{Line, Page, rows};
+use crate::capacity::{Capacity, Compared};
+use crate::lang::Lang;
+
+/// A capacity, ready to print.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CapacityModel {
+    /// The whole message.
+    pub headline: Text,
+    /// What the figures hold for: workload, SLO, window, runs.
+    pub facts: Vec<Text>,
+    /// What changed from one side to the other; empty of one side.
+    pub difference: Vec<DifferenceRow>,
+    /// What follows: the largest load within the SLO, the knee, replicas, the bottleneck.
+    pub conclusion: Vec<Text>,
+    /// What it costs.
+    pub cost: Vec<Text>,
+    /// What could go wrong.
+    pub risks: Vec<Text>,
+    /// What to try next.
+    pub next: Vec<Text>,
+    /// The steps of each sweep and side.
+    pub tables: Vec<StepTable>,
+    /// Latency over the steps, both sides.
+    pub charts: Vec<CapacityChart>,
+    /// What the runs can't say.
+    pub no_claims: Vec<Text>,
+    /// How to read it.
+    pub method: Vec<Text>,
+}
+
+/// One figure of both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DifferenceRow {
+    /// What it is.
+    pub what: Text,
+    /// Before.
+    pub before: Text,
+    /// After.
+    pub after: Text,
+    /// What may be said of the change.
+    pub change: Text,
+}
+
+/// The steps of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StepTable {
+    /// Whose they are.
+    pub title: Text,
+    /// The steps.
+    pub rows: Vec<StepRow>,
+}
+
+/// One step of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StepRow {
+    /// Its load.
+    pub load: Text,
+    /// Completed requests.
+    pub completed: Text,
+    /// Output tokens.
+    pub output: Text,
+    /// Median TTFT.
+    pub ttft_p50: Text,
+    /// Its 99th percentile.
+    pub ttft_p99: Text,
+    /// 95th percentile of gaps between tokens.
+    pub itl_p95: Text,
+    /// The 99th.
+    pub itl_p99: Text,
+    /// Good requests.
+    pub goodput: Text,
+    /// Share of good ones.
+    pub attainment: Text,
+    /// What its load is, and why.
+    pub class: Text,
+}
+
+/// Latency over the steps of a sweep.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CapacityChart {
+    /// What is drawn.
+    pub title: Text,
+    /// The chart.
+    pub chart: Chart,
+}
+
+/// The view model of one side. The same capacity gives the same model.
+pub fn of_one(capacity: &Capacity) -> CapacityModel {
+    CapacityModel {
+        headline: words::headline(capacity),
+        facts: words::facts(capacity),
+        difference: Vec::new(),
+        conclusion: words::conclusion(capacity),
+        cost: money::cost(capacity),
+        risks: advice::risks(capacity),
+        next: advice::next(capacity),
+        tables: table::tables(&[(None, capacity)]),
+        charts: chart::charts(capacity, None),
+        no_claims: reasons::no_claims(capacity),
+        method: words::method(),
+    }
+}
+
+/// The view model of both sides: what changed, and what follows from the later one.
+pub fn of_both(compared: &Compared) -> CapacityModel {
+    let (before, after) = (&compared.before, &compared.after);
+    let sides = [
+        (Some(difference::BEFORE), before),
+        (Some(difference::AFTER), after),
+    ];
+    CapacityModel {
+        headline: difference::headline(compared),
+        difference: difference::rows(compared),
+        tables: table::tables(&sides),
+        charts: chart::charts(after, Some(before)),
+        ..of_one(after)
+    }
+}
+
+/// For a job summary.
+pub fn markdown(model: &CapacityModel) -> String {
+    engine::render(Template::Capacity, Lang::En, model)
+}
+
+/// For a terminal.
+pub fn text(model: &CapacityModel) -> Vec<Line> {
+    let mut out = Page::default();
+    out.line(Tone::Neutral, model.headline.plain());
+    for text in &model.facts {
+        out.item(Tone::Faint, text);
+    }
+    if !model.difference.is_empty() {
+        out.gap();
+        let mut table = rows(&["", "before", "after", "change [95 %]"], &[1, 2]);
+        for row in &model.difference {
+            table.add_row([&row.what, &row.before, &row.after, &row.change].map(Text::plain));
+        }
+        out.table(&table, |_| Tone::Neutral);
+    }
+    for step_table in &model.tables {
+        out.gap();
+        out.line(Tone::Neutral, step_table.title.plain());
+        let mut table = rows(&table::HEADER, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        for row in &step_table.rows {
+            table.add_row(row.cells().map(Text::plain));
+        }
+        out.table(&table, |_| Tone::Neutral);
+    }
+    let parts = [
+        (words::CONCLUSION, &model.conclusion),
+        (words::COST, &model.cost),
+        (words::RISKS, &model.risks),
+        (words::NEXT, &model.next),
+        (words::NO_CLAIMS, &model.no_claims),
+    ];
+    for (title, lines) in parts {
+        if !lines.is_empty() {
+            out.gap();
+            out.line(Tone::Neutral, title.to_owned());
+        }
+        for text in lines {
+            out.item(Tone::Neutral, text);
+        }
+    }
+    out.gap();
+    for text in &model.method {
+        out.item(Tone::Faint, text);
+    }
+    out.lines
+}
+
+impl StepRow {
+    fn cells(&self) -> [&Text; 10] {
+        [
+            &self.load,
+            &self.completed,
+            &self.output,
+            &self.ttft_p50,
+            &self.ttft_p99,
+            &self.itl_p95,
+            &self.itl_p99,
+            &self.goodput,
+            &self.attainment,
+            &self.class,
+        ]
+    }
+}
