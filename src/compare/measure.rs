@@ -19,6 +19,9 @@ pub enum Value {
     Invalid(String),
     /// The run holds no such value, and why.
     Absent(String),
+    /// Another tool measured the run, and its file does not tell, and why: nothing is wrong with the run, and
+    /// nothing can be said of it.
+    Untold(String),
 }
 
 /// Why a latency that was measured says little of the target under this load.
@@ -65,7 +68,7 @@ impl Measure {
     pub const fn measured(&self) -> Option<f64> {
         match self.value {
             Value::Measured(value) => Some(value),
-            Value::Failed | Value::Invalid(_) | Value::Absent(_) => None,
+            Value::Failed | Value::Invalid(_) | Value::Absent(_) | Value::Untold(_) => None,
         }
     }
 
@@ -133,7 +136,7 @@ pub(super) fn measure(run: &Run, partner: Option<&Run>, cell: &Cell) -> Measure 
         }
     }
     if let Some(why) = parts.iter().find_map(|class| class.untold.get(&metric)) {
-        return Measure::without(Value::Absent(why.clone()));
+        return Measure::without(untold(&parts, why.clone()));
     }
     if metric == Metric::QualityAgreement {
         return quality::agreement(run, partner, cell);
@@ -229,6 +232,16 @@ fn class_of<'a>(stage: &'a StageSummary, class: Option<&str>) -> Option<&'a Clas
     }
 }
 
+/// Of a figure that a tool's file does not tell. With not one good answer it is missing: such a run is never
+/// left open.
+fn untold(parts: &[&ClassSummary], why: String) -> Value {
+    if parts.iter().any(|class| class.ended_well() > 0) {
+        Value::Untold(why)
+    } else {
+        Value::Absent(why)
+    }
+}
+
 fn distribution(class: &ClassSummary, metric: Metric, statistic: Statistic) -> (Value, u64) {
     let Some(distribution) = class.distributions.get(&metric) else {
         let failed = class.errors() > 0 && class.ended_well() == 0;
@@ -244,9 +257,14 @@ fn distribution(class: &ClassSummary, metric: Metric, statistic: Statistic) -> (
     }
     let value = match statistic {
         Statistic::Quantile(quantile) => match distribution.adjusted(quantile) {
+            // Requests that nobody counted are not none.
+            Some(Adjusted::Finite(_)) if class.untold.contains_key(&Metric::ErrorRatio) => untold(
+                &[class],
+                format!("nobody counted failed requests, so the {quantile} of all is not known"),
+            ),
             Some(Adjusted::Finite(seconds)) => above_zero(seconds),
             Some(Adjusted::Infinite) => Value::Failed,
-            Some(Adjusted::Untold) => Value::Absent(format!(
+            Some(Adjusted::Untold) => Value::Untold(format!(
                 "{} of {n} requests failed, and a summary of the others can't tell the {quantile} of all",
                 distribution.failed
             )),

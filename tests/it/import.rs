@@ -70,6 +70,7 @@ fn one_file_a_side_gives_a_report_and_no_verdict() {
         "guidellm/ok-requests.json",
         "aiperf/ok-summary.json",
         "sglang/ok-details.jsonl",
+        "sglang/ok-summary.jsonl",
     ] {
         let fail = fixture(&tool.replace("ok-", "fail-"));
         project

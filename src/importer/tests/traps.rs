@@ -1,10 +1,11 @@
 //! What tools write that misleads, each by its name.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{changed, codes, fixture, imported, p};
+use crate::compare::{Value, measures};
 use crate::importer::{Options, import};
-use crate::metric::{Metric, Quantile};
+use crate::metric::{Cell, Metric, Quantile};
 use crate::sample::OutcomeKind;
 use crate::summary::Adjusted;
 
@@ -121,6 +122,27 @@ fn sglang_without_a_failed_count_tells_no_error_ratio() {
 }
 
 #[test]
+fn failed_requests_that_nobody_counted_are_not_none() {
+    let value = |text: &str, name: &str| {
+        let run = imported(text);
+        let cell = Cell {
+            stage: Some(run.stages[0].name.clone()),
+            class: None,
+            metric: name.parse().unwrap(),
+        };
+        measures(&[&run], &cell).remove(0).value
+    };
+    let text = fixture("sglang/ok-summary.jsonl");
+    for name in ["error_ratio", "ttft.p50", "e2e.p99"] {
+        let value = value(&text, name);
+        assert!(matches!(value, Value::Untold(_)), "{name}: {value:?}");
+    }
+    // Nor is a run without one good answer left open: it gives none.
+    let none = changed("sglang/ok-summary.jsonl", |row| row["completed"] = json!(0));
+    assert!(import("f", &none, &Options::default()).is_err());
+}
+
+#[test]
 fn sglang_requested_length_is_not_credited() {
     let run = imported(&fixture("sglang/fail-details.jsonl"));
     assert_eq!(run.stages[0].pooled.tokens.output_observed, 736);
@@ -131,7 +153,8 @@ fn sglang_requested_length_is_not_credited() {
 fn guidellm_tpot_with_ttft_in_it_is_not_taken() {
     let run = imported(&fixture("guidellm/ok-summary.json"));
     let tpot = p(&run, Metric::Tpot, Quantile::P50).unwrap();
-    let value: Value = serde_json::from_str(&fixture("guidellm/ok-summary.json")).unwrap();
+    let value: serde_json::Value =
+        serde_json::from_str(&fixture("guidellm/ok-summary.json")).unwrap();
     let own =
         value["benchmarks"][0]["metrics"]["time_per_output_token_ms"]["successful"]["percentiles"]
             ["p50"]
@@ -357,7 +380,7 @@ fn inference_benchmarker_warm_up_is_skipped() {
 #[test]
 fn inference_perf_null_is_no_data() {
     let text = changed("inference-perf/ok-summary.json", |file| {
-        file["successes"]["latency"]["inter_token_latency"] = Value::Null;
+        file["successes"]["latency"]["inter_token_latency"] = serde_json::Value::Null;
     });
     assert!(
         !imported(&text).stages[0]
