@@ -248,10 +248,14 @@ fn measure(load: &Load) {
         cells.push(ms(pairs.quantile(0.99, |pair| (pair.0 - pair.1).abs())));
         row(&cells);
     }
-    let cpu = stage.health.cpu_share.map_or_else(
-        || "unknown".to_owned(),
-        |share| format!("{:.0} %", share * 100.0),
-    );
+    let cpu = stage
+        .health
+        .as_ref()
+        .and_then(|health| health.cpu_share)
+        .map_or_else(
+            || "unknown".to_owned(),
+            |share| format!("{:.0} %", share * 100.0),
+        );
     println!(
         "| {}, {} | lateness p50 {:.3}, p99 {:.3}; client CPU {cpu}; exit {}; unmatched {} | | | | | | | | |",
         load.label,

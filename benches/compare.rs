@@ -159,9 +159,9 @@ fn stages(spec: &Spec, plan: &Plan, random: &mut ChaCha8Rng) -> Vec<StageSummary
 /// All latencies times one factor.
 fn scale(class: &mut ClassSummary, factor: f64) {
     for distribution in class.distributions.values_mut() {
-        distribution.min_s *= factor;
-        distribution.mean_s *= factor;
-        distribution.max_s *= factor;
+        distribution.min_s = distribution.min_s.map(|s| s * factor);
+        distribution.mean_s = distribution.mean_s.map(|s| s * factor);
+        distribution.max_s = distribution.max_s.map(|s| s * factor);
         for value in distribution.quantiles.values_mut() {
             value.value_s *= factor;
             value.adjusted_s = value.adjusted_s.map(|adjusted| adjusted * factor);
@@ -201,6 +201,7 @@ impl Maker {
                 schemas: Vec::new(),
                 cache: spec::CacheRegime::default(),
                 cost: None,
+                settings: None,
                 capacity: None,
                 slos: BTreeMap::new(),
             },
@@ -221,6 +222,7 @@ impl Maker {
             shard: None,
             merged: Vec::new(),
             imported: BTreeMap::new(),
+            origin: None,
         };
         Self {
             random,

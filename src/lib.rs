@@ -27,6 +27,7 @@ pub mod git;
 pub mod headroom;
 pub mod history;
 pub mod ident;
+pub mod importer;
 pub mod lang;
 pub mod layers;
 pub mod load;

@@ -202,7 +202,7 @@ pub(crate) fn value<'a>(run: &'a mut Run, cell: &Cell) -> &'a mut f64 {
             let value = distribution.quantiles.get_mut(&quantile).unwrap();
             value.adjusted_s.as_mut().unwrap()
         }
-        _ => &mut class.rates.output_tps,
+        _ => class.rates.output_tps.as_mut().unwrap(),
     }
 }
 

@@ -54,7 +54,7 @@ fn nothing_comes_of_nothing() {
     let mut hostile = run(&SWEEP, 1);
     for (number, stage) in hostile.stages.iter_mut().enumerate() {
         stage.pooled.rates.completed_rps = [f64::NAN, -1.0, f64::INFINITY][number % 3];
-        stage.pooled.rates.output_tps = f64::NAN;
+        stage.pooled.rates.output_tps = Some(f64::NAN);
     }
     assert_eq!(read(&[hostile], None).carries.why(), Some(&Why::NoSweep));
 }

@@ -280,6 +280,10 @@ fn figures(valid: &[&StageSummary]) -> Option<StepFigures> {
     let each = |of: fn(&StageSummary) -> f64| -> Vec<f64> {
         valid.iter().map(|stage| of(stage)).collect()
     };
+    // A figure that one of the runs lacks is none of the step.
+    let told = |of: fn(&StageSummary) -> Option<f64>| -> Option<Vec<f64>> {
+        valid.iter().map(|stage| of(stage)).collect()
+    };
     let has_slo = valid.iter().all(|stage| stage.pooled.attainment.is_some());
     let attainment = |stage: &StageSummary| {
         let attainment = stage.pooled.attainment.as_ref()?;
@@ -304,13 +308,13 @@ fn figures(valid: &[&StageSummary]) -> Option<StepFigures> {
         },
         attainment: has_slo.then(|| average(valid, attainment)).flatten(),
         clauses: clauses(valid),
-        output_tps: Estimate::of(each(|stage| stage.pooled.rates.output_tps))?,
-        input_tps: mean(&each(|stage| stage.pooled.rates.input_tps))?,
+        output_tps: Estimate::of(told(|stage| stage.pooled.rates.output_tps)?)?,
+        input_tps: mean(&told(|stage| stage.pooled.rates.input_tps)?)?,
         output_tokens: tokens(valid, output)?,
         input_tokens: tokens(valid, input)?,
-        in_flight: mean(&each(|stage| stage.health.in_flight_mean))?,
+        in_flight: mean(&told(in_flight)?)?,
         service_s: average(valid, |stage| {
-            Some(stage.pooled.distributions.get(&Metric::E2e)?.mean_s)
+            stage.pooled.distributions.get(&Metric::E2e)?.mean_s
         }),
         latencies: StepLatencies {
             ttft_p50_s: latency(Metric::Ttft, Quantile::P50),
@@ -324,6 +328,16 @@ fn figures(valid: &[&StageSummary]) -> Option<StepFigures> {
             .filter_map(|stage| preemptions(stage))
             .reduce(u64::saturating_add),
     })
+}
+
+/// Requests in flight: as the client counted them, else, of another tool's run, by Little's law: 5 requests a
+/// second that take 2 s each keep 10 in flight.
+fn in_flight(stage: &StageSummary) -> Option<f64> {
+    let counted = stage.health.as_ref().map(|health| health.in_flight_mean);
+    let pooled = &stage.pooled;
+    let by_law =
+        || Some(pooled.rates.completed_rps * pooled.distributions.get(&Metric::E2e)?.mean_s?);
+    counted.or_else(by_law)
 }
 
 /// The share that met each clause, over all runs.

@@ -38,7 +38,7 @@ fn stage((users, rps, good): Row) -> StageSummary {
     let mut stage = synthetic::stage(&format!("sweep@{users}"));
     let requests = stage.pooled.scheduled;
     stage.users = Some(users);
-    stage.health.in_flight_mean = users.into();
+    stage.health.as_mut().unwrap().in_flight_mean = users.into();
     let pooled = &mut stage.pooled;
     let count = (requests as f64 * good).round() as u64;
     let clause = ClauseCount {
@@ -53,13 +53,13 @@ fn stage((users, rps, good): Row) -> StageSummary {
     });
     pooled.rates.completed_rps = rps;
     pooled.rates.goodput_rps = rps * good;
-    pooled.rates.output_tps = rps * 300.0;
-    pooled.rates.input_tps = rps * 300.0;
+    pooled.rates.output_tps = Some(rps * 300.0);
+    pooled.rates.input_tps = Some(rps * 300.0);
     pooled.tokens.output_observed = 300 * requests;
     pooled.tokens.input_observed = 300 * requests;
     let mut of = |metric, seconds: f64| {
         let distribution = pooled.distributions.get_mut(&metric).unwrap();
-        distribution.mean_s = seconds;
+        distribution.mean_s = Some(seconds);
         for value in distribution.quantiles.values_mut() {
             (value.value_s, value.adjusted_s) = (seconds, Some(seconds));
         }

@@ -140,7 +140,7 @@ fn streaming(trial: &Trial, ended: &[&RequestRecord]) -> Finding {
 
 /// One connection to each server does for requests that follow each other.
 fn connections(trial: &Trial) -> Option<Finding> {
-    let opened = trial.stage.health.connections?;
+    let opened = trial.stage.health.as_ref()?.connections?;
     let resent: u32 = trial.records.iter().map(|record| record.resent).sum();
     let sent = trial.records.len() as u64;
     let broken = trial

@@ -31,7 +31,7 @@ fn trial(change: impl Fn(&mut RequestRecord)) -> Trial {
         record
     });
     let mut stage = synthetic::stage("trial");
-    stage.health.connections = Some(1);
+    stage.health.as_mut().unwrap().connections = Some(1);
     Trial {
         records: records.collect(),
         servers: 1,
@@ -69,7 +69,7 @@ fn each_fault_is_named_with_what_to_do() {
     let mut held = trial(|_| {});
     for (metric, mean_s) in [(Metric::Ttft, 1.999), (Metric::Tpot, 0.0001)] {
         let distributions = &mut held.stage.pooled.distributions;
-        distributions.get_mut(&metric).unwrap().mean_s = mean_s;
+        distributions.get_mut(&metric).unwrap().mean_s = Some(mean_s);
     }
     say("held back", &held);
     say(
@@ -114,7 +114,7 @@ fn each_fault_is_named_with_what_to_do() {
         &trial(|record| record.input_tokens = Some(150)),
     );
     let mut closed = trial(|_| {});
-    closed.stage.health.connections = Some(4);
+    closed.stage.health.as_mut().unwrap().connections = Some(4);
     say("connections closed", &closed);
     insta::assert_snapshot!(said.join("\n"));
 }

@@ -18,7 +18,6 @@ use super::archive::{ArchiveArgs, nothing_lost};
 use super::context::Context;
 use super::failure::Failure;
 use super::source::embedded_spec;
-use crate::archive::load_runs;
 use crate::baseline::{
     self, Baseline, Environment, Keeper, MeasuredSession, Session, Shelf, Stored,
 };
@@ -292,7 +291,7 @@ fn source_line(source: Option<&SourceStamp>) -> String {
 
 /// The runs at a path: a run file, a folder of runs, a session, or a baseline's environment.
 pub(super) fn runs_at(path: &Path) -> Result<Vec<Run>, Failure> {
-    Ok(load_runs(path)?)
+    super::foreign::runs_at(path)
 }
 
 /// The runs that a session's noise was learnt from.

@@ -17,9 +17,11 @@ mod doctor;
 mod explain;
 mod export;
 mod failure;
+mod foreign;
 mod gate;
 mod guard;
 mod history;
+mod import;
 mod init;
 mod interrupt;
 mod judge;
@@ -101,6 +103,7 @@ enum Command {
     Baseline(baseline::BaselineCommand),
     History(history::HistoryArgs),
     Export(export::ExportArgs),
+    Import(import::ImportArgs),
     Bisect(bisect::BisectArgs),
     Calibrate(calibrate::CalibrateArgs),
     Schema(schema::SchemaArgs),
@@ -193,6 +196,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Baseline(command) => baseline::run(command, context),
         Command::History(args) => history::run(&args, context),
         Command::Export(args) => export::run(&args, context),
+        Command::Import(args) => import::run(&args, context),
         Command::Bisect(args) => bisect::run(args, context, &interrupt).await,
         Command::Guard(args) => guard::run(args).await,
         Command::Calibrate(args) => calibrate::run(&args, context, &interrupt).await,

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::energy;
 use super::measure::{Measure, measure};
 use super::pairing::Arranged;
 use super::quality::{self, Alike};
+use super::{definitions, energy};
+use crate::lang::Said;
 use crate::metric::{Cell, CellMetric, Kind, Metric, Quantile};
 use crate::quality::CheckKind;
 use crate::spec::{Gate, Limit, Trade};
@@ -39,6 +40,8 @@ pub struct ComparedCell {
     pub alike: Option<Alike>,
     /// How the sides' work differs, in words, where it does: then a better figure proves nothing.
     pub work_changed: Option<String>,
+    /// What the two sides mean by it, in words, where that is not the same: then nothing can be compared.
+    pub means: Option<Said>,
 }
 
 impl ComparedCell {
@@ -118,6 +121,7 @@ fn compared(arranged: &Arranged<'_>, cell: Cell, mismatch: f64) -> ComparedCell 
     };
     let of_run = cell.metric.metric().kind() == Kind::OfRun;
     ComparedCell {
+        means: definitions::difference(arranged, cell.metric.metric()),
         limit: None,
         trade: None,
         gated: false,
@@ -173,9 +177,13 @@ impl Work {
             stages.iter().map(|class| part(class)).sum::<u64>() as f64
         };
         let counted = sum(ClassSummary::counted);
+        // Where nobody planned a length, that of an answer stands for it.
+        let answers = sum(ClassSummary::ended_well);
         let share = |observed: f64, planned: f64| {
             if planned > 0.0 {
                 observed / planned
+            } else if answers > 0.0 && observed > 0.0 {
+                observed / answers
             } else {
                 1.0
             }

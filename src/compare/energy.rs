@@ -23,9 +23,10 @@ pub(super) fn of(stages: &[&StageSummary], cell: &Cell) -> (Value, u64) {
         Err(why) => return (Value::Absent(why), 0),
     };
     let rates = &stage.pooled.rates;
-    let value = match metric {
-        Metric::JoulesPerGood => power_w / rates.goodput_rps,
-        _ => rates.output_tps / power_w,
+    let value = match (metric, rates.output_tps) {
+        (Metric::JoulesPerGood, _) => power_w / rates.goodput_rps,
+        (_, Some(output_tps)) => output_tps / power_w,
+        (_, None) => return (Value::Absent("nobody counted output tokens".to_owned()), 0),
     };
     // Energy that nothing came of is the target's failure.
     let value = if value > 0.0 && value.is_finite() {
@@ -111,7 +112,7 @@ mod tests {
     fn energy_that_nothing_came_of_is_a_failure() {
         let mut stage = drawing(vec![gpu(0, Some(300.0))]);
         stage.pooled.rates.goodput_rps = 0.0;
-        stage.pooled.rates.output_tps = 0.0;
+        stage.pooled.rates.output_tps = Some(0.0);
         assert_eq!(measured(&stage, "tokens_per_joule"), Value::Failed);
         assert_eq!(measured(&stage, "joules_per_good"), Value::Failed);
     }

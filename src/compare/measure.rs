@@ -6,7 +6,7 @@ use crate::metric::{Bad, Cell, Direction, Kind, Metric, Rate, Source, Statistic}
 use crate::quality::CheckKind;
 use crate::sample::{OutcomeKind, StopReason};
 use crate::stats::proportion::Count;
-use crate::summary::{ClassSummary, Run, RunEnd, Saturation, StageSummary};
+use crate::summary::{Adjusted, ClassSummary, Run, RunEnd, Saturation, StageSummary};
 
 /// What a run says of a cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,9 @@ pub enum Value {
     Invalid(String),
     /// The run holds no such value, and why.
     Absent(String),
+    /// Another tool measured the run, and its file does not tell, and why: nothing is wrong with the run, and
+    /// nothing can be said of it.
+    Untold(String),
 }
 
 /// Why a latency that was measured says little of the target under this load.
@@ -65,7 +68,7 @@ impl Measure {
     pub const fn measured(&self) -> Option<f64> {
         match self.value {
             Value::Measured(value) => Some(value),
-            Value::Failed | Value::Invalid(_) | Value::Absent(_) => None,
+            Value::Failed | Value::Invalid(_) | Value::Absent(_) | Value::Untold(_) => None,
         }
     }
 
@@ -131,6 +134,9 @@ pub(super) fn measure(run: &Run, partner: Option<&Run>, cell: &Cell) -> Measure 
                 )));
             }
         }
+    }
+    if let Some(why) = parts.iter().find_map(|class| class.untold.get(&metric)) {
+        return Measure::without(untold(&parts, why.clone()));
     }
     if metric == Metric::QualityAgreement {
         return quality::agreement(run, partner, cell);
@@ -226,6 +232,16 @@ fn class_of<'a>(stage: &'a StageSummary, class: Option<&str>) -> Option<&'a Clas
     }
 }
 
+/// Of a figure that a tool's file does not tell. With not one good answer it is missing: such a run is never
+/// left open.
+fn untold(parts: &[&ClassSummary], why: String) -> Value {
+    if parts.iter().any(|class| class.ended_well() > 0) {
+        Value::Untold(why)
+    } else {
+        Value::Absent(why)
+    }
+}
+
 fn distribution(class: &ClassSummary, metric: Metric, statistic: Statistic) -> (Value, u64) {
     let Some(distribution) = class.distributions.get(&metric) else {
         let failed = class.errors() > 0 && class.ended_well() == 0;
@@ -240,11 +256,24 @@ fn distribution(class: &ClassSummary, metric: Metric, statistic: Statistic) -> (
         return (Value::Absent(format!("no request has a `{metric}`")), 0);
     }
     let value = match statistic {
-        Statistic::Quantile(quantile) => match distribution.quantiles.get(&quantile) {
-            Some(value) => value.adjusted_s.map_or(Value::Failed, above_zero),
+        Statistic::Quantile(quantile) => match distribution.adjusted(quantile) {
+            // Requests that nobody counted are not none.
+            Some(Adjusted::Finite(_)) if class.untold.contains_key(&Metric::ErrorRatio) => untold(
+                &[class],
+                format!("nobody counted failed requests, so the {quantile} of all is not known"),
+            ),
+            Some(Adjusted::Finite(seconds)) => above_zero(seconds),
+            Some(Adjusted::Infinite) => Value::Failed,
+            Some(Adjusted::Untold) => Value::Untold(format!(
+                "{} of {n} requests failed, and a summary of the others can't tell the {quantile} of all",
+                distribution.failed
+            )),
             None => Value::Absent(format!("the run holds no {quantile} of `{metric}`")),
         },
-        Statistic::Mean | Statistic::Value | Statistic::Task(_) => above_zero(distribution.mean_s),
+        Statistic::Mean | Statistic::Value | Statistic::Task(_) => {
+            let none = || Value::Absent(format!("the run holds no mean of `{metric}`"));
+            distribution.mean_s.map_or_else(none, above_zero)
+        }
     };
     (value, n)
 }
@@ -268,7 +297,7 @@ fn at_least_zero(value: f64) -> Value {
 }
 
 /// A rate; `None` where the metric is not one.
-const fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
+fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
     let Source::Rate(rate) = metric.source() else {
         return None;
     };
@@ -276,9 +305,9 @@ const fn rate(class: &ClassSummary, metric: Metric) -> Option<f64> {
     Some(match rate {
         Rate::Good => rates.goodput_rps,
         Rate::Completed => rates.completed_rps,
-        Rate::Output => rates.output_tps,
-        Rate::Input => rates.input_tps,
-        Rate::Total => rates.input_tps + rates.output_tps,
+        Rate::Output => rates.output_tps?,
+        Rate::Input => rates.input_tps?,
+        Rate::Total => rates.input_tps? + rates.output_tps?,
     })
 }
 

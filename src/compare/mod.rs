@@ -8,6 +8,7 @@
 mod cache;
 pub mod cells;
 mod cold_start;
+mod definitions;
 mod energy;
 mod fault;
 pub mod measure;
@@ -54,6 +55,15 @@ pub enum Mismatch {
         /// Tag of the candidate.
         candidate: String,
     },
+    /// Something of the workload that both sides know, where neither has a spec.
+    Setting {
+        /// What.
+        what: String,
+        /// The baseline's.
+        baseline: String,
+        /// The candidate's.
+        candidate: String,
+    },
     /// Workload, stages, SLO or API differ.
     Workload {
         /// Digest of the baseline.
@@ -88,6 +98,14 @@ impl Mismatch {
                 of_judged::DEFINITIONS_DIFFER,
                 [baseline.clone(), candidate.clone()],
             ),
+            Self::Setting {
+                what,
+                baseline,
+                candidate,
+            } => {
+                let args = [what, baseline, candidate].map(Clone::clone);
+                return Said::new(of_judged::SETTINGS_DIFFER, args);
+            }
             Self::Workload {
                 baseline,
                 candidate,
@@ -159,6 +177,10 @@ pub fn compare(sides: &Sides<'_>, gate: &Gate, under_test: &UnderTest) -> Compar
     let (pins, mut caveats) = pins::compare(&arranged.baseline, &arranged.candidate, under_test);
     caveats.splice(0..0, arranged.caveats.iter().cloned());
     caveats.extend(cache::caveats(&arranged.baseline, &arranged.candidate));
+    caveats.extend(definitions::caveats(
+        &arranged.baseline,
+        &arranged.candidate,
+    ));
     Comparison {
         arrangement: arranged.arrangement,
         pins,
@@ -227,13 +249,23 @@ fn mismatches(baseline: &[&Run], candidate: &[&Run]) -> Vec<Mismatch> {
                 found.push(mismatch);
             }
         };
-        if run.definition != base.definition {
+        if !definitions::meet(&base.definition, &run.definition) {
             note(Mismatch::Definition {
                 baseline: base.definition.clone(),
                 candidate: run.definition.clone(),
             });
         }
-        if run.spec.cache != base.spec.cache {
+        if let (Some(ours), Some(theirs)) = (&base.spec.settings, &run.spec.settings) {
+            for (what, baseline) in ours {
+                if let Some(candidate) = theirs.get(what).filter(|other| *other != baseline) {
+                    note(Mismatch::Setting {
+                        what: what.clone(),
+                        baseline: baseline.clone(),
+                        candidate: candidate.clone(),
+                    });
+                }
+            }
+        } else if run.spec.cache != base.spec.cache {
             // The workload differs by it too.
             note(Mismatch::CacheRegime {
                 baseline: base.spec.cache,

@@ -40,6 +40,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
             schemas: Vec::new(),
             cache: crate::spec::CacheRegime::default(),
             cost: None,
+            settings: None,
             capacity: None,
             slos: BTreeMap::new(),
         },
@@ -60,6 +61,7 @@ pub(crate) fn run(session: &str, minute: u32) -> Run {
         shard: None,
         merged: Vec::new(),
         imported: BTreeMap::new(),
+        origin: None,
     }
 }
 
@@ -86,7 +88,7 @@ pub(crate) fn stage(name: &str) -> StageSummary {
         prefix_cache: None,
         engine: None,
         gpus: None,
-        health: ClientHealth {
+        health: Some(ClientHealth {
             lateness_p50_s: 0.0,
             lateness_p99_s: 0.0,
             lateness_max_s: 0.0,
@@ -99,7 +101,7 @@ pub(crate) fn stage(name: &str) -> StageSummary {
             connections: None,
             bytes: 0,
             backlog: 0,
-        },
+        }),
         pooled: ClassSummary {
             scheduled: REQUESTS,
             sent: REQUESTS,
@@ -120,11 +122,12 @@ pub(crate) fn stage(name: &str) -> StageSummary {
                 sent_rps: 20.0,
                 completed_rps: 20.0,
                 goodput_rps: 20.0,
-                output_tps: 1000.0,
-                input_tps: 2000.0,
+                output_tps: Some(1000.0),
+                input_tps: Some(2000.0),
             },
             distributions,
             errors: BTreeMap::new(),
+            untold: BTreeMap::new(),
             quality: None,
         },
         classes: BTreeMap::new(),
@@ -144,9 +147,10 @@ fn distribution(seconds: f64) -> Distribution {
     Distribution {
         n: REQUESTS,
         failed: 0,
-        min_s: seconds,
-        mean_s: seconds,
-        max_s: seconds,
+        min_s: Some(seconds),
+        mean_s: Some(seconds),
+        max_s: Some(seconds),
+        summary: None,
         quantiles: Quantile::STANDARD.map(|q| (q, value)).into(),
         hdr: None,
     }
@@ -208,7 +212,7 @@ impl Pairs {
     /// The candidate's values of a metric are `exp(d)` times the baseline's.
     pub(crate) fn shift(mut self, metric: Metric, d: &[f64]) -> Self {
         for (run, d) in self.candidate.iter_mut().zip(d) {
-            let seconds = run.stages[0].pooled.distributions[&metric].mean_s;
+            let seconds = run.stages[0].pooled.distributions[&metric].mean_s.unwrap();
             set(run, metric, seconds * d.exp());
         }
         self

@@ -173,9 +173,9 @@ impl Signal {
             Self::Temperature => gpus(stage, |gpu| gpu.temperature_c).reduce(f64::max),
             Self::Power => gpus(stage, |gpu| gpu.power_w).reduce(|sum, gpu| sum + gpu),
             Self::Throttled => throttled(stage),
-            Self::ClientCpu => stage.health.cpu_share,
-            Self::Lateness => Some(stage.health.lateness_p99_s),
-            Self::LoopLag => stage.health.loop_lag_p99_s,
+            Self::ClientCpu => stage.health.as_ref()?.cpu_share,
+            Self::Lateness => Some(stage.health.as_ref()?.lateness_p99_s),
+            Self::LoopLag => stage.health.as_ref()?.loop_lag_p99_s,
         };
         value.filter(|value| value.is_finite())
     }
@@ -207,14 +207,14 @@ pub(super) const fn engine(stage: &StageSummary) -> Option<&EngineFigures> {
 }
 
 fn mean(stage: &StageSummary, metric: Metric) -> Option<f64> {
-    Some(stage.pooled.distributions.get(&metric)?.mean_s)
+    stage.pooled.distributions.get(&metric)?.mean_s
 }
 
 /// Mean time to first token from the send, as the engine's clock starts with the arrival.
 fn from_send(stage: &StageSummary) -> Option<f64> {
     let late = if stage.from_schedule {
         // Of a client that is not late, next to nothing.
-        stage.health.lateness_p50_s
+        stage.health.as_ref()?.lateness_p50_s
     } else {
         0.0
     };

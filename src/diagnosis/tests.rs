@@ -86,7 +86,7 @@ fn dress(run: &mut Run, change: &dyn Fn(&mut StageSummary, &mut EngineFigures)) 
 
 fn scale(stage: &mut StageSummary, metric: Metric, factor: f64) {
     let values = stage.pooled.distributions.get_mut(&metric).unwrap();
-    values.mean_s *= factor;
+    values.mean_s = values.mean_s.map(|mean| mean * factor);
     for value in values.quantiles.values_mut() {
         value.value_s *= factor;
     }
@@ -347,9 +347,10 @@ fn what_the_client_could_not_measure_is_laid_to_it_alone() {
     };
     assert_eq!(told(&busy), [Cause::Client]);
     assert_eq!(told(&|_| {}), []);
-    let late = |stage: &mut StageSummary| stage.health.lateness_p99_s = 0.06;
+    let late = |stage: &mut StageSummary| stage.health.as_mut().unwrap().lateness_p99_s = 0.06;
     assert_eq!(told(&late), [Cause::Client], "60 of 80 ms");
-    let blind = |stage: &mut StageSummary| stage.health.loop_lag_p99_s = Some(0.02);
+    let blind =
+        |stage: &mut StageSummary| stage.health.as_mut().unwrap().loop_lag_p99_s = Some(0.02);
     assert_eq!(told(&blind), [], "nobody knows the baseline's");
 }
 
@@ -358,15 +359,15 @@ fn a_client_that_wakes_later_than_tokens_come_is_named() {
     let mut pairs = pairs(|stage, engine| {
         scale(stage, Metric::Ttft, 1.6);
         engine.queue = Some(time(0.14));
-        stage.health.loop_lag_p99_s = Some(0.021);
+        stage.health.as_mut().unwrap().loop_lag_p99_s = Some(0.021);
     });
     for run in &mut pairs.baseline {
-        run.stages[0].health.loop_lag_p99_s = Some(0.001);
+        run.stages[0].health.as_mut().unwrap().loop_lag_p99_s = Some(0.001);
     }
     let named = told(&pairs, false);
     assert_eq!(named[0].cause, Cause::Client);
     for run in &mut pairs.candidate {
-        run.stages[0].health.loop_lag_p99_s = Some(0.019);
+        run.stages[0].health.as_mut().unwrap().loop_lag_p99_s = Some(0.019);
     }
     let named = told(&pairs, false);
     assert_eq!(named[0].cause, Cause::Queueing, "a gap is 20 ms");

@@ -89,14 +89,14 @@ pub enum Pace {
 impl Reading {
     /// The reading of a trial that was summarised as a stage.
     pub fn new(load: f64, pace: Pace, stage: &StageSummary) -> Self {
-        let health = &stage.health;
+        let health = stage.health.as_ref();
         Self {
             load,
-            events_per_s: stage.pooled.rates.output_tps,
-            lateness_p50_s: health.lateness_p50_s,
-            lateness_p99_s: health.lateness_p99_s,
-            loop_lag_p99_s: health.loop_lag_p99_s,
-            cpu_share: health.cpu_share,
+            events_per_s: stage.pooled.rates.output_tps.unwrap_or(0.0),
+            lateness_p50_s: health.map_or(0.0, |health| health.lateness_p50_s),
+            lateness_p99_s: health.map_or(0.0, |health| health.lateness_p99_s),
+            loop_lag_p99_s: health.and_then(|health| health.loop_lag_p99_s),
+            cpu_share: health.and_then(|health| health.cpu_share),
             strain: strain(pace, stage),
         }
     }
@@ -126,7 +126,11 @@ fn strain(pace: Pace, stage: &StageSummary) -> Option<Strain> {
     if share > FAILED {
         return Some(Strain::Failed { share });
     }
-    if let Some(p99_s) = stage.health.loop_lag_p99_s.filter(|lag| *lag > LAG) {
+    let lag = stage
+        .health
+        .as_ref()
+        .and_then(|health| health.loop_lag_p99_s);
+    if let Some(p99_s) = lag.filter(|lag| *lag > LAG) {
         return Some(Strain::LoopLag { p99_s });
     }
     let Pace::Micros(micros) = pace else {
@@ -146,7 +150,7 @@ mod tests {
     #[test]
     fn a_reading_fits_where_every_rule_holds() {
         let mut stage = synthetic::stage("open");
-        stage.health.loop_lag_p99_s = Some(0.001);
+        stage.health.as_mut().unwrap().loop_lag_p99_s = Some(0.001);
         let of = |stage: &StageSummary, pace| Reading::new(100.0, pace, stage).strain;
         assert_eq!(of(&stage, Pace::AtOnce), None);
 
@@ -156,7 +160,7 @@ mod tests {
         let off = of(&stage, Pace::Micros(micros / 2));
         assert!(matches!(off, Some(Strain::OffPace { .. })), "{off:?}");
 
-        stage.health.loop_lag_p99_s = Some(0.006);
+        stage.health.as_mut().unwrap().loop_lag_p99_s = Some(0.006);
         let lag = Some(Strain::LoopLag { p99_s: 0.006 });
         assert_eq!(of(&stage, Pace::AtOnce), lag);
 

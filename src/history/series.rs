@@ -274,7 +274,7 @@ fn why(value: &Value) -> Option<String> {
     match value {
         Value::Measured(_) => None,
         Value::Failed => Some("the target failed too many requests".to_owned()),
-        Value::Invalid(why) | Value::Absent(why) => Some(why.clone()),
+        Value::Invalid(why) | Value::Absent(why) | Value::Untold(why) => Some(why.clone()),
     }
 }
 

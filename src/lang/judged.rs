@@ -48,6 +48,16 @@ phrases! {
         "规格中有两层，这里判定的是引擎，前端没有测量：`infergate run SPEC --repeats 3` 会依次测量两层并说明二者之间的差距";
     FRONT_JUDGED: "the spec names two layers, of which the front is judged here and the engine was not measured: `infergate run SPEC --repeats 3` measures both in turn and says what lies between them",
         "规格中有两层，这里判定的是前端，引擎没有测量：`infergate run SPEC --repeats 3` 会依次测量两层并说明二者之间的差距";
+    SETTINGS_DIFFER: "the workloads differ in `{0}` ({1} against {2}): measure both sides alike",
+        "两侧负载的 `{0}` 不同（{1} 与 {2}）：请以相同方式测量两侧";
+    DOUBT_OF_BASELINE: "baseline, {0} of `{1}`: {2}: {3}",
+        "基线，{0} 的 `{1}`：{2}：{3}";
+    DOUBT_OF_CANDIDATE: "candidate, {0} of `{1}`: {2}: {3}",
+        "候选，{0} 的 `{1}`：{2}：{3}";
+    VERSIONS_OF_TOOL: "the files are of {0} {1}: what it measures may have changed between them",
+        "这些文件来自 {0} {1}：它所测量的内容在这些版本之间可能已发生变化";
+    KNOWN_OF_ONE_SIDE: "known of one side's workload alone, so it may differ: {0}",
+        "只知道一侧负载的这些设置，因此两侧可能不同：{0}";
 
     // Advice.
     MEASURE_ALIKE: "measure both sides alike, or list the pins that may differ under `under_test`",
@@ -97,6 +107,8 @@ phrases! {
         "没有基线";
     BASELINE_LOST: "the baseline's target was lost",
         "基线的被测目标已丢失";
+    DEFINED_DIFFERENTLY: "`{0}` is defined differently: `{1}`: {2}; `{3}`: {4}",
+        "`{0}` 的定义不同：`{1}`：{2}；`{3}`：{4}";
     NO_COMPLETE_RUN: "no run is complete",
         "没有一次运行是完整的";
 

@@ -113,7 +113,7 @@ fn each_token(pairs: &[StagePair<'_>], ends: Gap) -> Option<Part> {
 /// A front that hands an answer on when it has all of it: the first token comes late, the rest at once.
 fn buffered(pairs: &[StagePair<'_>]) -> Option<Part> {
     let streamed = over(pairs, |stage| {
-        let mean = |metric| Some(stage.pooled.distributions.get(&metric)?.mean_s);
+        let mean = |metric| stage.pooled.distributions.get(&metric)?.mean_s;
         Some((mean(Metric::E2e)? - mean(Metric::Ttft)?).max(0.0))
     })?;
     let tokens = over(pairs, |stage| tokens(&stage.pooled))?;
@@ -190,7 +190,7 @@ fn share(tally: Tally) -> Option<Share> {
 fn connections(pairs: &[StagePair<'_>]) -> Option<Part> {
     let opened = over(pairs, |stage| {
         let sent = stage.pooled.sent;
-        let opened = stage.health.connections?;
+        let opened = stage.health.as_ref()?.connections?;
         (sent > 0).then(|| opened as f64 / sent as f64)
     })?;
     (opened.front >= 0.5 && opened.engine <= 0.2).then_some(Part::Connections {

@@ -110,9 +110,9 @@ pub(super) fn figure(stage: &StageSummary, metric: CellMetric) -> Option<f64> {
             let distribution = pooled.distributions.get(&metric)?;
             Some(distribution.quantiles.get(&quantile)?.value_s)
         }
-        (metric, Statistic::Mean) => Some(pooled.distributions.get(&metric)?.mean_s),
+        (metric, Statistic::Mean) => pooled.distributions.get(&metric)?.mean_s,
         (Metric::RequestThroughput, Statistic::Value) => Some(pooled.rates.completed_rps),
-        (Metric::OutputThroughput, Statistic::Value) => Some(pooled.rates.output_tps),
+        (Metric::OutputThroughput, Statistic::Value) => pooled.rates.output_tps,
         (Metric::ErrorRatio, Statistic::Value) => {
             let counted = pooled.counted();
             (counted > 0).then(|| pooled.errors() as f64 / counted as f64)

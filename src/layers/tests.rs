@@ -45,7 +45,7 @@ pub(crate) fn runs(pairs: u32, change: impl Fn(&mut Run)) -> Vec<Run> {
 
 /// Adds so many seconds to all of a metric.
 pub(crate) fn add(run: &mut Run, metric: Metric, seconds: f64) {
-    let before = run.stages[0].pooled.distributions[&metric].mean_s;
+    let before = run.stages[0].pooled.distributions[&metric].mean_s.unwrap();
     synthetic::set(run, metric, before + seconds);
 }
 
@@ -189,7 +189,7 @@ fn a_front_that_keeps_no_connection_opens_one_each_time() {
     let mut runs = runs(1, |_| {});
     for run in &mut runs {
         let engine = layer(run) == Some(Layer::Engine);
-        run.stages[0].health.connections = Some(if engine { 8 } else { 1000 });
+        run.stages[0].health.as_mut().unwrap().connections = Some(if engine { 8 } else { 1000 });
     }
     let parts = &side_by_side(&runs).unwrap().stages[0].parts;
     let connections = Part::Connections {

@@ -1,6 +1,7 @@
 //! The metrics: name, unit, direction and definition of each, and what a cell speaks about.
 
 mod cell;
+mod meaning;
 mod source;
 mod task;
 
@@ -10,6 +11,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 pub use cell::{Cell, CellError, CellMetric, CellMetricError, Quantile, Statistic};
+pub use meaning::{is_known, meaning};
 pub use source::{Bad, Rate, Source};
 pub use task::{TaskName, TaskNameError};
 

@@ -5,8 +5,13 @@ use crate::unit::scale::{self, Unit};
 
 use super::span::Text;
 
+/// The line of a client that is known.
+pub(super) fn of(health: Option<&ClientHealth>) -> Text {
+    health.map_or_else(|| Text::of("not told: another tool was the client"), line)
+}
+
 /// One line: lateness, CPU, requests in flight, and what went wrong where something did.
-pub(super) fn line(health: &ClientHealth) -> Text {
+fn line(health: &ClientHealth) -> Text {
     let seconds = |s: f64| scale::value(Unit::Seconds, s);
     let mut text = Text::of("requests left ")
         .figure(seconds(health.lateness_p50_s))

@@ -185,7 +185,7 @@ pub(super) fn steps(side: Side, runs: &[Run]) -> Vec<StepFigures> {
             stage: name.to_owned(),
             side,
             completed_rps: over(|stage| stage.pooled.rates.completed_rps)?,
-            output_tps: over(|stage| stage.pooled.rates.output_tps)?,
+            output_tps: over(|stage| stage.pooled.rates.output_tps.unwrap_or(0.0))?,
             p95_s: p95_s.collect(),
         })
     };

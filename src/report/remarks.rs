@@ -93,7 +93,7 @@ mod tests {
         stage.users = None;
         let set = |stage: &mut StageSummary, metric, mean_s| {
             let distributions = &mut stage.pooled.distributions;
-            distributions.get_mut(&metric).unwrap().mean_s = mean_s;
+            distributions.get_mut(&metric).unwrap().mean_s = Some(mean_s);
         };
         set(&mut stage, Metric::Ttft, 1.99);
         set(&mut stage, Metric::E2e, 2.0);

@@ -5,15 +5,16 @@ use crate::metric::{Metric, Quantile};
 use crate::sample::TokenSource;
 use crate::spec::CacheRegime;
 use crate::summary::{
-    ClassSummary, Distribution, Paid, Run, RunEnd, SourceStamp, Spent, StageSummary,
+    Adjusted, ClassSummary, Distribution, Paid, Run, RunEnd, SourceStamp, Spent, StageSummary,
 };
 use crate::unit::scale::{self, Unit};
 
+use super::marks::Marks;
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
 use super::{
-    cache, client, cold_start, conditions, engines, gpus, happened, network, outcomes, quality,
-    remarks, setup, soak, source, spent, tenants, words,
+    cache, client, cold_start, conditions, engines, gpus, happened, imports, network, outcomes,
+    quality, remarks, setup, soak, source, spent, tenants, words,
 };
 
 /// Latency metrics that a report of one run shows, where they were measured.
@@ -29,7 +30,7 @@ const LATENCIES: [Metric; 7] = [
 
 /// The view model of one run. The same run gives the same model.
 pub fn build(run: &Run) -> RunModel {
-    let mut notes = Notes::default();
+    let mut notes = Marks::default();
     let stages = run
         .stages
         .iter()
@@ -125,6 +126,7 @@ fn facts(run: &Run) -> Vec<Text> {
             .words(", definitions ")
             .quoted(&run.definition),
     ];
+    facts.extend(imports::facts(run));
     facts.extend(run.source.as_ref().map(source::line));
     facts.extend(run.cold_start.as_ref().map(cold_start::line));
     facts.extend(run.network.map(network::line));
@@ -137,7 +139,7 @@ fn facts(run: &Run) -> Vec<Text> {
     facts
 }
 
-fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Notes) -> StageView {
+fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Marks) -> StageView {
     let pooled = &stage.pooled;
     let mut latencies = Vec::new();
     for metric in LATENCIES {
@@ -183,7 +185,7 @@ fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Notes) -> S
         cache: stage.prefix_cache.as_ref().and_then(cache::found),
         engine: stage.engine.as_ref().map_or_else(Vec::new, engines::lines),
         gpus: stage.gpus.as_ref().map_or_else(Vec::new, gpus::lines),
-        client: client::line(&stage.health),
+        client: client::of(stage.health.as_ref()),
         soak: stage.soak.as_ref().map_or_else(Vec::new, soak::lines),
         events: happened::lines(stage),
         remarks: remarks::stage(stage, regime),
@@ -252,16 +254,23 @@ fn throughput(class: &ClassSummary) -> Text {
         Unit::RequestsPerSecond,
         [rates.offered_rps, rates.sent_rps, rates.completed_rps],
     );
-    let text = Text::of("offered ")
+    let mut text = Text::of("offered ")
         .figure(offered)
         .words(", sent ")
         .figure(sent)
         .words(", completed ")
-        .figure(completed)
-        .words("; output ")
-        .figure(scale::value(Unit::TokensPerSecond, rates.output_tps))
-        .words(", input ")
-        .figure(scale::value(Unit::TokensPerSecond, rates.input_tps));
+        .figure(completed);
+    let tokens = [
+        ("; output ", rates.output_tps),
+        (", input ", rates.input_tps),
+    ];
+    for (what, rate) in tokens {
+        if let Some(rate) = rate {
+            text = text
+                .words(what)
+                .figure(scale::value(Unit::TokensPerSecond, rate));
+        }
+    }
     match class.tokens.output_source {
         Some(TokenSource::Events) => text.words(
             " (output tokens counted as events, a lower bound: the target reports no usage)",
@@ -275,7 +284,7 @@ fn latency_rows(
     metric: Metric,
     class: Option<&str>,
     distribution: &Distribution,
-    notes: &mut Notes,
+    notes: &mut Marks,
 ) {
     let name = || match class {
         Some(class) => Text::say(say::OF_CLASS, [words::metric(metric), Text::value(class)]),
@@ -283,7 +292,11 @@ fn latency_rows(
     };
     let quantiles = Quantile::STANDARD.map(|q| distribution.quantiles.get(&q).copied());
     let succeeded = quantiles.map(|q| q.map(|q| q.value_s));
-    let adjusted = quantiles.map(|q| q.map(|q| q.adjusted_s.unwrap_or(f64::INFINITY)));
+    let adjusted = Quantile::STANDARD.map(|q| match distribution.adjusted(q)? {
+        Adjusted::Finite(seconds) => Some(seconds),
+        Adjusted::Infinite => Some(f64::INFINITY),
+        Adjusted::Untold => None,
+    });
     // Both rows at one scale.
     let numbers: [f64; 8] =
         std::array::from_fn(|i| if i < 4 { succeeded[i] } else { adjusted[i - 4] }.unwrap_or(0.0));
@@ -307,7 +320,7 @@ fn row(
     values: [Option<f64>; 4],
     texts: &[String],
     n: u64,
-    notes: &mut Notes,
+    notes: &mut Marks,
 ) -> LatencyRow {
     let mut cells = Quantile::STANDARD.into_iter().zip(values).zip(texts).map(
         |((q, value), text)| match value {
@@ -324,69 +337,5 @@ fn row(
         p90: next(),
         p95: next(),
         p99: next(),
-    }
-}
-
-/// Which explanations the tables need.
-#[derive(Debug, Default)]
-struct Notes {
-    adjusted: bool,
-    coarse: bool,
-    maximum: bool,
-}
-
-impl Notes {
-    /// What to print behind a quantile of n values: it needs 10 of them beyond it, `n (1 − q) ≥ 10`;
-    /// with 3 to 10 it is coarse, with fewer it is essentially the largest value.
-    ///
-    /// p95 of 200 values is supported, of 100 coarse, of 40 the maximum.
-    fn mark(&mut self, q: Quantile, n: u64) -> &'static str {
-        // Rounded, for 200 × (1 − 0.95) is 9.99… in binary.
-        let beyond = (n as f64 * (1.0 - q.fraction()) * 1e6).round() / 1e6;
-        if beyond >= 10.0 {
-            ""
-        } else if beyond >= 3.0 {
-            self.coarse = true;
-            ", coarse"
-        } else {
-            self.maximum = true;
-            ", near max"
-        }
-    }
-
-    fn texts(&self) -> Vec<Text> {
-        let mut out = Vec::new();
-        if self.adjusted {
-            out.push(Text::of(
-                "adjusted: every failed request counts as infinitely slow; gates judge these percentiles",
-            ));
-        }
-        if self.coarse {
-            out.push(Text::of(
-                "coarse: only 3 to 10 values lie beyond this percentile; it can't gate",
-            ));
-        }
-        if self.maximum {
-            out.push(Text::of(
-                "near max: fewer than 3 values lie beyond this percentile, so it is essentially the largest value; it can't gate",
-            ));
-        }
-        out
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_percentile_needs_ten_values_beyond_it() {
-        let mut notes = Notes::default();
-        assert_eq!(notes.mark(Quantile::P95, 200), "");
-        assert_eq!(notes.mark(Quantile::P95, 199), ", coarse");
-        assert_eq!(notes.mark(Quantile::P95, 60), ", coarse");
-        assert_eq!(notes.mark(Quantile::P95, 59), ", near max");
-        assert_eq!(notes.mark(Quantile::P50, 20), "");
-        assert_eq!(notes.texts().len(), 2);
     }
 }

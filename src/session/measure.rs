@@ -323,6 +323,7 @@ impl Sitting {
             skipped: loaded.skipped,
             shard,
             merged: Vec::new(),
+            origin: None,
             imported: match side {
                 Some(Side::Baseline) => self.scores.baseline.clone(),
                 Some(Side::Candidate) | None => self.scores.candidate.clone(),

@@ -193,6 +193,7 @@ fn blank(spec: &Spec, plan: &Plan) -> Run {
         shard: None,
         merged: Vec::new(),
         imported: BTreeMap::new(),
+        origin: None,
     }
 }
 

@@ -84,7 +84,7 @@ fn a_run_is_the_plans_own_and_the_same_again() {
     }
     // 120 requests at 100/s; 60 answers in the window of the closed loop, by 4 users all the time.
     assert!((open.window_s - 1.2).abs() < 1e-9);
-    let in_flight = closed.health.in_flight_mean;
+    let in_flight = closed.health.as_ref().unwrap().in_flight_mean;
     assert!((in_flight - 4.0).abs() < 1e-6, "{in_flight}");
     let answers = closed.pooled.rates.completed_rps * closed.window_s;
     assert!((55.9..60.1).contains(&answers), "{answers}");

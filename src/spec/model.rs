@@ -66,8 +66,7 @@ pub struct Spec {
     pub archive: Option<Archive>,
     /// What is kept of prompts and answers.
     pub keep_text: KeepText,
-    /// The text, for provenance and to be read again; variables are not expanded in it. As it was read, or
-    /// of a spec that extends others what they say together, written anew.
+    /// The text as it was read, variables not expanded; of a spec that extends others what they say together.
     pub text: String,
     /// Digest of what the text says.
     pub content: Digest,

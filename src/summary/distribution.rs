@@ -17,17 +17,76 @@ pub struct Distribution {
     pub n: u64,
     /// Requests that failed, each +∞ in the adjusted quantiles.
     pub failed: u64,
-    /// Smallest value.
-    pub min_s: f64,
-    /// Arithmetic mean.
-    pub mean_s: f64,
-    /// Largest value.
-    pub max_s: f64,
-    /// Exact quantiles, type 7.
+    /// Smallest value; `None` where a summary did not tell.
+    pub min_s: Option<f64>,
+    /// Arithmetic mean; `None` where a summary did not tell.
+    pub mean_s: Option<f64>,
+    /// Largest value; `None` where a summary did not tell.
+    pub max_s: Option<f64>,
+    /// Exact quantiles, type 7; of a summary, those that it holds.
     pub quantiles: BTreeMap<Quantile, QuantileValue>,
     /// HDR histogram of nanoseconds, V2 deflate, base64; for TTFT, TPOT, E2E and ITL. None of a stage
     /// whose classes have their own.
     pub hdr: Option<String>,
+    /// How another tool reduced its values, where its summary is all there is; `None` of values that
+    /// were reduced here. Then `n` is a lower bound for ITL, and with failed requests only those adjusted
+    /// quantiles are known that are +∞.
+    pub summary: Option<PercentileMethod>,
+}
+
+/// How another tool makes a percentile of its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PercentileMethod {
+    /// Between order statistics, type 7: as ours.
+    Linear,
+    /// The value at a rank, with nothing in between.
+    Rank,
+    /// From values that were rounded into buckets, up to 5 % off.
+    Bucketed,
+    /// Nobody says.
+    Unknown,
+}
+
+impl PercentileMethod {
+    /// In words, for reports.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Linear => "linear between order statistics",
+            Self::Rank => "the value at a rank",
+            Self::Bucketed => "of rounded values, up to 5 % off",
+            Self::Unknown => "not told",
+        }
+    }
+}
+
+/// A quantile with every failed request as +∞.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Adjusted {
+    /// In seconds.
+    Finite(f64),
+    /// So many failed that there is no finite one.
+    Infinite,
+    /// Requests failed, and the summary of the others does not tell where they would push it.
+    Untold,
+}
+
+impl Distribution {
+    /// A quantile with every failed request as +∞; `None` where it is not held.
+    ///
+    /// The p99 of a summary of 90 requests beside 10 that failed is +∞, its p50 untold.
+    pub fn adjusted(&self, quantile: Quantile) -> Option<Adjusted> {
+        let value = self.quantiles.get(&quantile)?;
+        let all = self.n.saturating_add(self.failed).max(1);
+        let beyond = self.failed as f64 / all as f64;
+        Some(match value.adjusted_s {
+            Some(seconds) => Adjusted::Finite(seconds),
+            None if self.summary.is_some() && beyond < 1.0 - quantile.fraction() => {
+                Adjusted::Untold
+            }
+            None => Adjusted::Infinite,
+        })
+    }
 }
 
 /// A quantile over those that succeeded, and over all.
@@ -35,7 +94,8 @@ pub struct Distribution {
 pub struct QuantileValue {
     /// Over successful requests.
     pub value_s: f64,
-    /// With every failed request as +∞; `None` is +∞.
+    /// With every failed request as +∞; `None` is +∞, or of a summary untold
+    /// ([`Distribution::adjusted`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adjusted_s: Option<f64>,
 }
@@ -50,17 +110,23 @@ struct Kept {
     /// Requests that failed, each +∞ in the adjusted quantiles.
     failed: u64,
     /// Smallest value.
-    min_s: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    min_s: Option<f64>,
     /// Arithmetic mean.
-    mean_s: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mean_s: Option<f64>,
     /// Largest value.
-    max_s: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_s: Option<f64>,
     /// Exact quantiles, type 7. Where none failed `adjusted_s` is `value_s` and left out.
     quantiles: BTreeMap<Quantile, QuantileValue>,
     /// HDR histogram of nanoseconds, V2 deflate, base64; for TTFT, TPOT, E2E and ITL. None of a stage
     /// whose classes have their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hdr: Option<String>,
+    /// How another tool reduced its values, where its summary is all there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    summary: Option<PercentileMethod>,
 }
 
 impl From<Distribution> for Kept {
@@ -77,6 +143,7 @@ impl From<Distribution> for Kept {
             max_s,
             quantiles,
             hdr,
+            summary,
         } = distribution;
         Self {
             n,
@@ -86,6 +153,7 @@ impl From<Distribution> for Kept {
             max_s,
             quantiles,
             hdr,
+            summary,
         }
     }
 }
@@ -100,6 +168,7 @@ impl From<Kept> for Distribution {
             max_s,
             mut quantiles,
             hdr,
+            summary,
         } = kept;
         if failed == 0 {
             let each = quantiles.values_mut();
@@ -113,6 +182,7 @@ impl From<Kept> for Distribution {
             max_s,
             quantiles,
             hdr,
+            summary,
         }
     }
 }
@@ -202,11 +272,12 @@ impl Values {
         Some(Distribution {
             n,
             failed: self.failed,
-            min_s: picoseconds(min_s),
-            mean_s: picoseconds(self.sum.value() / n as f64),
-            max_s: picoseconds(max_s),
+            min_s: Some(picoseconds(min_s)),
+            mean_s: Some(picoseconds(self.sum.value() / n as f64)),
+            max_s: Some(picoseconds(max_s)),
             quantiles: quantiles.collect(),
             hdr: self.histogram.and_then(|histogram| histogram.encode().ok()),
+            summary: None,
         })
     }
 }
@@ -263,7 +334,7 @@ mod tests {
             None,
             "infinite"
         );
-        assert!((distribution.mean_s - 49.5).abs() < 1e-12);
+        assert!((distribution.mean_s.unwrap() - 49.5).abs() < 1e-12);
     }
 
     #[test]

@@ -283,7 +283,7 @@ pub fn merge_runs(shards: &[Run], id: String, mut stages: Vec<StageSummary>) -> 
                 health: run
                     .stages
                     .iter()
-                    .map(|stage| stage.health.clone())
+                    .filter_map(|stage| stage.health.clone())
                     .collect(),
             })
             .collect(),

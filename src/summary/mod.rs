@@ -16,6 +16,7 @@ mod looks;
 mod merge;
 mod model;
 mod network;
+mod origin;
 pub mod outlay;
 mod prefix_cache;
 #[cfg(test)]
@@ -40,7 +41,7 @@ mod windows;
 pub use aftermath::{Aftermath, Bursts, EventSummary, Recovery};
 pub use cold_start::{ColdStart, EarlyAnswer};
 pub use cross_check::{BothCounts, BothTimes, ClientCounts, CountOf, CrossCheck, TimeOf};
-pub use distribution::{Distribution, QuantileValue};
+pub use distribution::{Adjusted, Distribution, PercentileMethod, QuantileValue};
 pub use engine::{EngineFigures, EngineTime, EngineView, Gauge, Speculation};
 pub use gpu::{GpuFigures, GpuView};
 pub use health::ClientHealth;
@@ -53,6 +54,7 @@ pub use model::{
     SkippedStage, SpecStamp, StageSummary,
 };
 pub use network::Network;
+pub use origin::{Origin, OriginCaveat};
 pub use prefix_cache::{CACHE_TOLERANCE, CacheDoubt, CacheUsage, PrefixCache, shared_share};
 pub use records::Records;
 pub use scrapes::{ScrapedWindow, cache_tokens, engine_view, engine_windows};

@@ -13,6 +13,7 @@ use super::health::ClientHealth;
 use super::invalid::InvalidReason;
 use super::load_state::LoadState;
 use super::network::Network;
+use super::origin::Origin;
 use super::prefix_cache::PrefixCache;
 use super::settling::Settling;
 use super::shard::{MergedShard, ShardStamp};
@@ -90,6 +91,9 @@ pub struct Run {
     /// Scores that other tools measured of what it ran against.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub imported: BTreeMap<TaskName, Score>,
+    /// The tool that measured it and the file that it was read from; `None` of our own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// Which shard it is, where it is one: then it can't be judged alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardStamp>,
@@ -176,6 +180,10 @@ pub struct SpecStamp {
     /// What its GPUs cost, where it says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
+    /// What is known of a workload that no spec describes: what both sides know has to be the same, and
+    /// stands in for the digests. `None` where the text above is what was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<BTreeMap<String, String>>,
     /// What its service has to carry, where it says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<CapacityPlan>,
@@ -198,6 +206,7 @@ impl SpecStamp {
             rows: spec.row_stamps(),
             schemas: spec.schema_stamps(),
             cost: spec.cost.clone(),
+            settings: None,
             capacity: spec.capacity.clone(),
             slos: spec.slos(),
         }
@@ -251,8 +260,9 @@ pub struct StageSummary {
     /// What the GPUs did in it; `None` where they were not looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpus: Option<GpuView>,
-    /// How the client fared.
-    pub health: ClientHealth,
+    /// How the client fared; `None` where another tool measured, and nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub health: Option<ClientHealth>,
     /// All classes together.
     pub pooled: ClassSummary,
     /// Each class; left out where there is only one.
@@ -299,6 +309,9 @@ pub struct ClassSummary {
     pub rates: Rates,
     /// Distributions; a metric without one value is left out.
     pub distributions: BTreeMap<Metric, Distribution>,
+    /// Metrics that nobody could tell, and why: their values above stand for nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub untold: BTreeMap<Metric, String>,
     /// What its answers are worth; `None` where no class asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quality: Option<AnswerQuality>,

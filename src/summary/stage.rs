@@ -209,7 +209,7 @@ impl<'a> Survey<'a> {
             prefix_cache: None,
             engine: None,
             gpus: None,
-            health: ClientHealth {
+            health: Some(ClientHealth {
                 lateness_p50_s: lateness(0.5),
                 lateness_p99_s: lateness(0.99),
                 lateness_max_s: self.latest,
@@ -222,7 +222,7 @@ impl<'a> Survey<'a> {
                 connections: observation.connections,
                 bytes: observation.bytes,
                 backlog: observation.backlog,
-            },
+            }),
             pooled: self.pooled.finish(quantiles),
             classes: classes
                 .iter()
@@ -287,8 +287,11 @@ fn invalid(
         .min()
         .map_or(0.0, |slo| slo.as_secs_f64());
     let limit_s = (tightest * 0.05).max(0.005);
-    let p99_s = summary.health.lateness_p99_s;
-    if summary.from_schedule && p99_s > limit_s {
+    let late = summary.health.as_ref().map(|health| health.lateness_p99_s);
+    if let Some(p99_s) = late
+        && summary.from_schedule
+        && p99_s > limit_s
+    {
         reasons.push(InvalidReason::Late { p99_s, limit_s });
     }
     // At the cap the target was too slow, which is a result and no fault of the client.

@@ -17,7 +17,7 @@ impl StageSummary {
     /// left for 19 tokens.
     pub fn held_back(&self) -> Option<f64> {
         let pooled = &self.pooled;
-        let mean = |metric| Some(pooled.distributions.get(&metric)?.mean_s);
+        let mean = |metric| pooled.distributions.get(&metric)?.mean_s;
         let (ttft, e2e) = (mean(Metric::Ttft)?, mean(Metric::E2e)?);
         let answers = pooled.distributions.get(&Metric::E2e)?.n;
         let several = pooled.tokens.output_observed >= 2 * answers;

@@ -18,7 +18,8 @@ pub struct TokenTotals {
     pub output_observed: u64,
     /// Input tokens that the server took from its prefix cache.
     pub cached: u64,
-    /// The weakest source among the output counts; `None` without one completed request.
+    /// The weakest source among the output counts; `None` without one completed request, and where nobody
+    /// counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_source: Option<TokenSource>,
 }
@@ -34,8 +35,10 @@ pub struct Rates {
     pub completed_rps: f64,
     /// Good requests / window.
     pub goodput_rps: f64,
-    /// Output tokens received in the window / window.
-    pub output_tps: f64,
-    /// Input tokens of requests whose first token arrived in the window / window.
-    pub input_tps: f64,
+    /// Output tokens received in the window / window; `None` where nobody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_tps: Option<f64>,
+    /// Input tokens of requests whose first token arrived in the window / window; `None` where nobody counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_tps: Option<f64>,
 }

@@ -186,7 +186,7 @@ fn lacking(measure: &Measure) -> Option<String> {
     match &measure.value {
         Value::Measured(_) => None,
         Value::Failed => Some("the target failed too many requests".to_owned()),
-        Value::Invalid(what) | Value::Absent(what) => Some(what.clone()),
+        Value::Invalid(what) | Value::Absent(what) | Value::Untold(what) => Some(what.clone()),
     }
 }
 

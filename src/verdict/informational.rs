@@ -84,7 +84,9 @@ fn look<'a>(context: &Context<'_>, cell: &'a ComparedCell, kept: &[usize]) -> Sh
             base && cell.candidate.get(i).is_some_and(Measure::is_usable)
         })
         .collect();
-    let can = context.comparison.is_comparable() && arrangement != Arrangement::SameRun;
+    let can = context.comparison.is_comparable()
+        && cell.means.is_none()
+        && arrangement != Arrangement::SameRun;
     let hypothesis = Hypothesis::new(cell, limit, arrangement, &usable);
     let k = usable.len();
     Shown {
@@ -115,7 +117,7 @@ fn finding(context: &Context<'_>, shown: &Shown<'_>, worse: f64, better: f64) ->
         CellState::Missing
     } else if baseline.is_none() && cell.limit.is_none_or(Limit::is_relative) {
         CellState::New
-    } else if !context.comparison.is_comparable() {
+    } else if !context.comparison.is_comparable() || cell.means.is_some() {
         CellState::Incomparable
     } else {
         tested(context, shown, worse, better)
@@ -125,6 +127,9 @@ fn finding(context: &Context<'_>, shown: &Shown<'_>, worse: f64, better: f64) ->
         .map(|(n, needed)| Reason::FewSamples { n, needed });
     let reason = match state {
         CellState::Suspect if shown.collapse != Collapse::None => Some(Reason::CandidateFailed),
+        CellState::Incomparable if cell.means.is_some() => {
+            cell.means.clone().map(|why| Reason::Absent { why })
+        }
         _ => few.or(declared.then_some(Reason::Informational)),
     };
     let looked = shown.looked.as_ref();

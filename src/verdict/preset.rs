@@ -22,6 +22,9 @@ pub(super) fn preset(
         (CellState::New, Some(Reason::Absent { why }))
     } else if relative && !comparison.is_comparable() {
         (CellState::Incomparable, None)
+    } else if let (true, Some(what)) = (relative, &cell.means) {
+        let why = what.clone();
+        (CellState::Incomparable, Some(Reason::Absent { why }))
     } else {
         return lost(comparison, cell).or_else(|| capacity(comparison, cell));
     };

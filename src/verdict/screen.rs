@@ -65,17 +65,15 @@ pub(super) fn screen(
                 && !cell.baseline.is_empty()
                 && !cell.baseline.iter().any(Measure::is_usable)
             {
-                return Some(why(cell
-                    .baseline
-                    .iter()
-                    .map(|measure| measure.value.clone())));
+                let values = cell.baseline.iter().map(|measure| measure.value.clone());
+                return Some(why(values, is_open(cell)));
             }
             let faults: Vec<usize> = (0..taken).filter(|&i| !usable(cell, i)).collect();
             if taken > 0 && 2 * faults.len() <= taken {
                 return None;
             }
             let measures = faults.iter().flat_map(|&i| sides(cell, i));
-            Some(why(measures.map(|measure| measure.value)))
+            Some(why(measures.map(|measure| measure.value), is_open(cell)))
         })
         .collect();
     let kept: Vec<usize> = (0..taken)
@@ -95,13 +93,21 @@ pub(super) fn screen(
     }
 }
 
+/// Whether no run of either side failed in it, was at fault or lacks it: some files do not tell, that is all.
+fn is_open(cell: &ComparedCell) -> bool {
+    let known = |measure: &Measure| matches!(measure.value, Value::Measured(_) | Value::Untold(_));
+    cell.baseline.iter().chain(&cell.candidate).all(known)
+}
+
 fn needs_baseline(cell: &ComparedCell) -> bool {
     cell.limit.is_none_or(crate::spec::Limit::is_relative)
 }
 
-/// The client's fault where there is one; else the cell is not in the runs.
-fn why(values: impl Iterator<Item = Value>) -> SetAside {
-    let mut absent = None;
+/// The client's fault where there is one; else the cell is not in the runs, or nobody tells.
+///
+/// Where all that is wrong is that nobody tells, the cell is left open.
+fn why(values: impl Iterator<Item = Value>, is_open: bool) -> SetAside {
+    let (mut absent, mut untold) = (None, None);
     for value in values {
         match value {
             Value::Invalid(what) => {
@@ -111,8 +117,18 @@ fn why(values: impl Iterator<Item = Value>) -> SetAside {
                 };
             }
             Value::Absent(why) => absent = absent.or(Some(why)),
+            Value::Untold(why) => {
+                absent.get_or_insert_with(|| why.clone());
+                untold = untold.or(Some(why));
+            }
             Value::Measured(_) | Value::Failed => {}
         }
+    }
+    if is_open && let Some(why) = untold {
+        return SetAside {
+            state: CellState::Inconclusive,
+            reason: Some(Reason::Absent { why: why.into() }),
+        };
     }
     SetAside {
         state: CellState::Missing,

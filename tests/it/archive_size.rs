@@ -77,7 +77,7 @@ fn dressed(mut run: Run, measured: &Run) -> Run {
         stage
             .engine_queue
             .clone_from(&measured.stages[0].engine_queue);
-        stage.health = measured.stages[0].health.clone();
+        stage.health.clone_from(&measured.stages[0].health);
         for (slice, window) in (1_u32..).zip(&mut stage.windows) {
             window.cpu_share = Some(1.0 / f64::from(slice + 17));
             window.loop_lag_max_s = Some(f64::from(slice * 7_919) * 1e-9);

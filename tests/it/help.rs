@@ -22,6 +22,7 @@ const COMMANDS: &[&[&str]] = &[
     &["baseline", "show"],
     &["history"],
     &["export"],
+    &["import"],
     &["calibrate"],
     &["capacity"],
     &["sim"],

@@ -36,6 +36,7 @@ mod history;
 mod honesty;
 mod hostile_files;
 mod hostile_servers;
+mod import;
 mod init;
 #[cfg(unix)]
 mod killed;

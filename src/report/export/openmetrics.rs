@@ -114,7 +114,7 @@ fn text_of(metric: Metric, measure: &Measure) -> Result<String, State> {
         Value::Failed if metric.kind() == Kind::Distribution => Ok("+Inf".to_owned()),
         Value::Failed => Err(State::Failed),
         Value::Invalid(_) => Err(State::Invalid),
-        Value::Absent(_) => Err(State::Absent),
+        Value::Absent(_) | Value::Untold(_) => Err(State::Absent),
     }
 }
 

@@ -36,7 +36,7 @@ pub fn csv(runs: &[Run]) -> String {
                 Value::Measured(_) => ("measured", ""),
                 Value::Failed => ("failed", "the target failed too many requests"),
                 Value::Invalid(why) => ("invalid", why.as_str()),
-                Value::Absent(why) => ("absent", why.as_str()),
+                Value::Absent(why) | Value::Untold(why) => ("absent", why.as_str()),
             };
             let side = run.side.map_or("", |side| match side {
                 Side::Baseline => "baseline",

@@ -41,6 +41,7 @@ pub(in crate::report) fn run(id: &str, version: &str, slow: f64) -> Run {
             schemas: Vec::new(),
             cache: crate::spec::CacheRegime::default(),
             cost: None,
+            settings: None,
             capacity: None,
             slos: BTreeMap::new(),
         },
@@ -61,6 +62,7 @@ pub(in crate::report) fn run(id: &str, version: &str, slow: f64) -> Run {
         shard: None,
         merged: Vec::new(),
         imported: BTreeMap::new(),
+        origin: None,
     };
     for (path, value) in [
         ("model.name", "meta-llama/Llama-3.1-8B-Instruct"),
@@ -97,8 +99,7 @@ pub(in crate::report) fn stage(name: &str, slow: f64) -> StageSummary {
         users: None,
         rate_rps: Some(8.0),
         window_s: 180.0,
-        invalid: Vec::new(),
-        health: ClientHealth {
+        health: Some(ClientHealth {
             lateness_p50_s: 0.000_04,
             lateness_p99_s: 0.000_3,
             lateness_max_s: 0.001_2,
@@ -111,8 +112,9 @@ pub(in crate::report) fn stage(name: &str, slow: f64) -> StageSummary {
             connections: Some(70),
             bytes: 48_000_000,
             backlog: 0,
-        },
+        }),
         pooled: class(1440, slow),
+        windows: Vec::new(),
         ..crate::compare::synthetic::stage(name)
     }
 }
@@ -153,8 +155,8 @@ pub(in crate::report) fn class(n: u64, slow: f64) -> ClassSummary {
             sent_rps: 8.0,
             completed_rps: 7.96,
             goodput_rps: (n - missed) as f64 / 180.0,
-            output_tps: 2392.0,
-            input_tps: 11_960.0,
+            output_tps: Some(2392.0),
+            input_tps: Some(11_960.0),
         },
         distributions: BTreeMap::from([
             (Metric::Ttft, distribution(n, 0, 0.120 * slow)),
@@ -162,6 +164,7 @@ pub(in crate::report) fn class(n: u64, slow: f64) -> ClassSummary {
             (Metric::E2e, distribution(n, 0, 3.4 * slow)),
         ]),
         errors: BTreeMap::new(),
+        untold: BTreeMap::new(),
         quality: None,
     }
 }
@@ -172,9 +175,10 @@ pub(in crate::report) fn distribution(n: u64, failed: u64, p50: f64) -> Distribu
     Distribution {
         n,
         failed,
-        min_s: p50 / 3.0,
-        mean_s: p50 * 1.2,
-        max_s: p50 * 6.0,
+        min_s: Some(p50 / 3.0),
+        mean_s: Some(p50 * 1.2),
+        max_s: Some(p50 * 6.0),
+        summary: None,
         quantiles: Quantile::STANDARD
             .into_iter()
             .zip([1.0, 2.0, 2.5, 4.0])

@@ -38,7 +38,7 @@ fn a_front_that_holds_answers_back_and_fails_in_a_single_pair() {
     for run in &mut runs {
         (run.stages[0].users, run.stages[0].rate_rps) = (Some(8), None);
         let engine = layer(run) == Some(Layer::Engine);
-        run.stages[0].health.connections = Some(if engine { 8 } else { 1000 });
+        run.stages[0].health.as_mut().unwrap().connections = Some(if engine { 8 } else { 1000 });
     }
     check("layers_buffered", &side_by_side(&runs).unwrap());
 }

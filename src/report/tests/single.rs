@@ -55,8 +55,8 @@ fn one_run_with_failures_few_samples_and_a_late_client() {
     let mut chat = stage.pooled.clone();
     chat.distributions = BTreeMap::from([(Metric::Ttft, distribution(40, 0, 0.1))]);
     stage.classes = BTreeMap::from([("chat".to_owned(), chat)]);
-    stage.health.cap_hits = 2;
-    stage.health.backlog = 1;
+    stage.health.as_mut().unwrap().cap_hits = 2;
+    stage.health.as_mut().unwrap().backlog = 1;
     stage.prefix_cache = Some(PrefixCache {
         engine: EngineCache::Tokens(CacheTokens {
             hits: 58_050,

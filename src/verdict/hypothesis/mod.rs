@@ -141,7 +141,7 @@ impl<'a> Hypothesis<'a> {
                 sign * value.max(least).ln()
             }
             Value::Measured(value) => sign * value.ln(),
-            Value::Invalid(_) | Value::Absent(_) => f64::NAN,
+            Value::Invalid(_) | Value::Absent(_) | Value::Untold(_) => f64::NAN,
         }
     }
 

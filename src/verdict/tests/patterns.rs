@@ -17,7 +17,8 @@ fn trading() -> Gate {
 
 fn with_throughput(mut data: Pairs, d: &[f64]) -> Pairs {
     for (run, d) in data.candidate.iter_mut().zip(d) {
-        run.stages[0].pooled.rates.output_tps *= d.exp();
+        let rates = &mut run.stages[0].pooled.rates;
+        rates.output_tps = rates.output_tps.map(|rate| rate * d.exp());
     }
     data
 }
@@ -80,13 +81,10 @@ fn cells_that_all_move_alike_point_at_the_machine() {
     let mut data = data;
     for run in &mut data.candidate {
         let rates = &mut run.stages[0].pooled.rates;
-        for rate in [
-            &mut rates.completed_rps,
-            &mut rates.goodput_rps,
-            &mut rates.input_tps,
-        ] {
+        for rate in [&mut rates.completed_rps, &mut rates.goodput_rps] {
             *rate *= (-0.1_f64).exp();
         }
+        rates.input_tps = rates.input_tps.map(|rate| rate * (-0.1_f64).exp());
     }
     let shift = pairs(&data, &gate(&GATES))
         .shift

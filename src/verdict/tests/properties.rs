@@ -153,7 +153,7 @@ proptest! {
             runs.iter().map(|run| {
                 let mut run = run.clone();
                 for metric in [Metric::Ttft, Metric::Tpot, Metric::E2e] {
-                    let seconds = run.stages[0].pooled.distributions[&metric].mean_s;
+                    let seconds = run.stages[0].pooled.distributions[&metric].mean_s.unwrap();
                     set(&mut run, metric, seconds * k);
                 }
                 run

@@ -156,7 +156,7 @@ fn rule_10_a_rate_of_zero_has_a_logarithm_and_a_latency_of_zero_is_invalid() {
     let throughput = [("output_throughput", worse_by(0.05))];
     let zero = |runs: &mut [Run]| {
         for run in runs {
-            run.stages[0].pooled.rates.output_tps = 0.0;
+            run.stages[0].pooled.rates.output_tps = Some(0.0);
         }
     };
     let mut data = Pairs::new(3);
@@ -185,7 +185,7 @@ fn rule_10_a_rate_of_zero_has_a_logarithm_and_a_latency_of_zero_is_invalid() {
         assert_eq!(state(&judged, "ttft.p95"), CellState::Invalid, "{value}");
         assert_eq!(judged.exit, Exit::Invalid, "{value}");
         for run in &mut broken.candidate {
-            run.stages[0].pooled.rates.output_tps = value - f64::MIN_POSITIVE;
+            run.stages[0].pooled.rates.output_tps = Some(value - f64::MIN_POSITIVE);
         }
         let judged = pairs(&broken, &gate(&throughput));
         assert_eq!(

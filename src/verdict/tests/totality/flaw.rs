@@ -84,7 +84,7 @@ impl Flaw {
         match self {
             Self::Mean(metric, seconds) => {
                 if let Some(values) = pooled.distributions.get_mut(&metric) {
-                    values.mean_s = seconds;
+                    values.mean_s = Some(seconds);
                 }
             }
             Self::NoLatency(metric) => {
@@ -96,7 +96,7 @@ impl Flaw {
                 }
             }
             Self::Rate(rate) => {
-                pooled.rates.output_tps = rate;
+                pooled.rates.output_tps = Some(rate);
                 pooled.rates.goodput_rps = rate;
             }
             Self::Window(seconds) => stage.window_s = seconds,

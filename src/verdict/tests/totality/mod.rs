@@ -211,14 +211,14 @@ impl Case {
         {
             let pooled = &mut stage.pooled;
             for values in pooled.distributions.values_mut() {
-                values.mean_s *= slower;
+                values.mean_s = values.mean_s.map(|mean| mean * slower);
                 for quantile in values.quantiles.values_mut() {
                     quantile.adjusted_s = quantile.adjusted_s.map(|seconds| seconds * slower);
                 }
             }
-            for rate in [&mut pooled.rates.output_tps, &mut pooled.rates.goodput_rps] {
-                *rate /= slower;
-            }
+            let rates = &mut pooled.rates;
+            rates.output_tps = rates.output_tps.map(|rate| rate / slower);
+            rates.goodput_rps /= slower;
             let completed = pooled.outcomes.entry(OutcomeKind::Completed).or_default();
             let failing = failing.min(*completed);
             *completed -= failing;

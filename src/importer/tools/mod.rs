@@ -1,0 +1,70 @@
+//! The tools: how each one's file is recognised, and who reads it.
+
+mod aiperf;
+mod genai_bench;
+mod guidellm;
+mod hey;
+mod inference_benchmarker;
+mod inference_perf;
+mod inferencex;
+mod k6;
+mod llm_d;
+mod llmperf;
+mod locust;
+mod mlperf;
+mod oha;
+mod sglang;
+mod text;
+mod vllm;
+mod wrk;
+
+use super::document::Document;
+use super::found::Found;
+
+/// A tool whose files are read.
+#[derive(Debug)]
+pub(super) struct Tool {
+    /// Its name, as its users call it.
+    pub(super) name: &'static str,
+    /// Tag of its definitions.
+    pub(super) tag: &'static str,
+    /// What its file is recognised by, in words.
+    pub(super) by: &'static str,
+    /// Whether a file is its own.
+    pub(super) is_own: fn(&Document<'_>) -> bool,
+    /// What the file holds, or why it can't be read.
+    pub(super) read: fn(&Document<'_>) -> Result<Vec<Found>, String>,
+}
+
+const TOOLS: &[Tool] = &[
+    vllm::TOOL,
+    sglang::TOOL,
+    guidellm::TOOL,
+    aiperf::TOOL,
+    aiperf::GENAI_PERF,
+    inference_perf::TOOL,
+    genai_bench::TOOL,
+    llmperf::TOOL,
+    inference_benchmarker::TOOL,
+    locust::TOOL,
+    k6::TOOL,
+    oha::TOOL,
+    hey::TOOL,
+    wrk::TOOL,
+    mlperf::TOOL,
+    inferencex::TOOL,
+    llm_d::TOOL,
+];
+
+/// The tools whose file it could be.
+pub(super) fn recognise<'a>(
+    document: &'a Document<'_>,
+) -> impl Iterator<Item = &'static Tool> + 'a {
+    TOOLS.iter().filter(|tool| (tool.is_own)(document))
+}
+
+/// What is looked for, a tool each.
+pub(super) fn looked_for() -> Vec<String> {
+    let each = |tool: &Tool| format!("{} ({})", tool.name, tool.by);
+    TOOLS.iter().map(each).collect()
+}
