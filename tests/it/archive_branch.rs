@@ -45,7 +45,8 @@ fn git(folder: &Path, words: &[&str]) -> String {
 }
 
 fn spec() -> String {
-    SMALL.replace("SIM", "test") + "archive: {branch: infergate-archive}\n"
+    // `check` refuses a tolerance that is within the noise, and two runs on a busy machine have much of it.
+    SMALL.replace("SIM", "test").replace("60%", "900%") + "archive: {branch: infergate-archive}\n"
 }
 
 /// The runs of a session of that spec, measured once.

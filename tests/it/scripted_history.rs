@@ -587,7 +587,8 @@ fn what_the_gate_says_at_each_of_sixty_commits() {
 
     // Too few sessions are said to be too few, and a young baseline decides nothing.
     for said in &story.said[..3] {
-        assert_eq!((said.code, said.findings.len()), (3, 0), "{}", said.text);
+        assert_eq!(said.code, 3, "{}", said.text);
+        assert!(said.text.contains("promote"), "{}", said.text);
     }
     for said in &story.said[3..5] {
         assert_eq!(said.code, 3, "{}", said.text);
