@@ -53,7 +53,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("serde_yaml", &["spec/yaml.rs", "baseline/accept.rs"]),
     ("hdrhistogram", &["stats/histogram.rs"]),
     ("statrs", &["stats/"]),
-    ("minijinja", &["report/engine.rs"]),
+    ("minijinja", &["report/engine.rs", "report/engine/"]),
     ("reqwest", &["probe/client.rs", "probe/client/", "publish/"]),
     ("octocrab", &["publish/github/transport.rs"]),
     ("hyper", &["load/"]),

@@ -39,6 +39,7 @@ mod sim;
 mod sitting;
 mod source;
 mod standing;
+mod template;
 
 use std::io::Write as _;
 use std::process::ExitCode;
