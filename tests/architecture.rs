@@ -57,7 +57,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ),
     ("hdrhistogram", &["stats/histogram.rs"]),
     ("statrs", &["stats/"]),
-    ("minijinja", &["report/engine.rs"]),
+    ("minijinja", &["report/engine.rs", "report/engine/"]),
     ("reqwest", &["probe/client.rs", "probe/client/", "publish/"]),
     ("octocrab", &["publish/github/transport.rs"]),
     ("hyper", &["load/"]),

@@ -9,7 +9,7 @@ use super::compare::{judging_spec, of_session};
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
-use super::look::LookArgs;
+use super::look::LangArgs;
 use crate::compare::compare;
 use crate::diag::suggest;
 use crate::exit::Exit;
@@ -46,11 +46,11 @@ pub(super) struct ExplainArgs {
     json: bool,
 
     #[command(flatten)]
-    look: LookArgs,
+    lang: LangArgs,
 }
 
 pub(super) fn run(args: &ExplainArgs, context: &mut Context) -> Result<Exit, Failure> {
-    let look = args.look.find(context)?;
+    let lang = args.lang.find(context)?;
     let session = match &args.session {
         Some(session) => session.clone(),
         None => newest(&args.out)?,
@@ -85,7 +85,7 @@ pub(super) fn run(args: &ExplainArgs, context: &mut Context) -> Result<Exit, Fai
         context.note(&format!("session: {}", session.display()));
         let pages: Vec<String> = explanations
             .iter()
-            .map(|explained| context.paint(&report::explain::explanation(explained, look.lang)))
+            .map(|explained| context.paint(&report::explain::explanation(explained, lang)))
             .collect();
         pages.join("\n")
     };

@@ -206,6 +206,7 @@ impl Evidence {
             places,
         };
         let file = ReportFile::new(judgement, &sides);
+        show.look.warn(std::slice::from_ref(&file), context);
         if let Some(folder) = folder {
             save_report(folder, &file, &show.look)?;
         }

@@ -41,6 +41,7 @@ mod sim;
 mod sitting;
 mod source;
 mod standing;
+mod template;
 
 use std::io::Write as _;
 use std::process::ExitCode;

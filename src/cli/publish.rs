@@ -165,6 +165,7 @@ struct Told<'a> {
 pub(super) async fn run(args: &PublishArgs, context: &mut Context) -> Result<Exit, Failure> {
     let reports = Reports::read(&args.reports, args.look.find(context)?)?;
     let destination = Destination::find(args.to, &args.place, args.dry_run, context)?;
+    reports.warn(context);
     let key = match &args.place.key {
         Some(key) => key.clone(),
         None => reports.key(),

@@ -10,7 +10,7 @@ use super::compare::kept_places;
 use super::context::Context;
 use super::failure::Failure;
 use super::judge::Evidence;
-use super::look::LookArgs;
+use super::look::{Look, LookArgs};
 use super::run::layers::as_json;
 use super::source::{embedded_spec, read_file};
 use super::standing::Standing;
@@ -19,6 +19,7 @@ use crate::exit::Exit;
 use crate::layers::side_by_side;
 use crate::report::export::openmetrics;
 use crate::report::json::ReportFile;
+use crate::report::template::Kind;
 use crate::report::{self, suite};
 use crate::summary::{Run, Side};
 
@@ -78,19 +79,20 @@ pub(super) enum Format {
 }
 
 pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Failure> {
+    let look = found(args, context)?;
     if let Some(old) = &args.diff {
         let text = differences(old, args, context)?;
         context.print(&text);
         return Ok(Exit::Pass);
     }
     let text = match args.paths.as_slice() {
-        [path] if !is_report(path) => of_runs(path, args, context)?,
+        [path] if !is_report(path) => of_runs(path, args, &look, context)?,
         paths => {
             let mut reports = Vec::new();
             for path in paths {
                 reports.extend(reports_at(path, context)?);
             }
-            of_reports(&reports, args, context)?
+            of_reports(&reports, args, &look, context)?
         }
     };
     match &args.html {
@@ -101,6 +103,21 @@ pub(super) fn run(args: &ReportArgs, context: &mut Context) -> Result<Exit, Fail
         None => context.print(&text),
     }
     Ok(Exit::Pass)
+}
+
+/// How the report is written. A template stands for Markdown, and only Markdown can be cut to a limit.
+fn found(args: &ReportArgs, context: &Context) -> Result<Look, Failure> {
+    let look = args.look.find_any(context)?;
+    let alone = args.diff.is_none() && args.html.is_none() && args.format == Format::Markdown;
+    match look.kind() {
+        Some(_) if !alone => Err(Failure::usage(
+            "`--template` says what the report looks like, so it takes no other `--format`, nor `--html` or `--diff`",
+        )),
+        Some(Kind::Html | Kind::Plain) if args.limit.is_some() => Err(Failure::usage(
+            "`--limit` is of Markdown; leave it out, or let the template's name end in `.md.j2`",
+        )),
+        _ => Ok(look),
+    }
 }
 
 /// What changed from one report's pins to another's.
@@ -157,9 +174,10 @@ fn reports_at(path: &Path, context: &Context) -> Result<Vec<ReportFile>, Failure
 fn of_reports(
     reports: &[ReportFile],
     args: &ReportArgs,
-    context: &Context,
+    look: &Look,
+    context: &mut Context,
 ) -> Result<String, Failure> {
-    let look = args.look.find(context)?;
+    look.warn(reports, context);
     if args.html.is_some() {
         return match reports {
             [report] => Ok(report::html::of_file(report)),
@@ -181,14 +199,26 @@ fn of_reports(
 }
 
 /// A run, a session or two layers, from their runs.
-fn of_runs(path: &Path, args: &ReportArgs, context: &Context) -> Result<String, Failure> {
+fn of_runs(
+    path: &Path,
+    args: &ReportArgs,
+    look: &Look,
+    context: &mut Context,
+) -> Result<String, Failure> {
     let runs = match both_sides(path, runs_at(path)?)? {
         Ok((baseline, candidate)) => {
             let compared = Compared::of(path, baseline, candidate, context)?;
-            return of_reports(&[compared.file(path)], args, context);
+            return of_reports(&[compared.file(path)], args, look, context);
         }
         Err(runs) => runs,
     };
+    if look.kind().is_some() {
+        return Err(Failure::usage(format!(
+            "`{}` is no comparison, and `--template` is of comparisons; name a session of `ab` or `gate`, or its \
+             `report.json`",
+            path.display()
+        )));
+    }
     if args.html.is_some() {
         return Ok(report::html::run(&runs));
     }

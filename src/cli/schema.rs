@@ -14,6 +14,7 @@ use crate::capacity::{CAPACITY_FORMAT, CapacityFile};
 use crate::exit::Exit;
 use crate::report::json::{REPORT_FORMAT, ReportFile};
 use crate::report::suite::{SUITE_FORMAT, SuiteFile};
+use crate::report::view::{VIEW_FORMAT, View};
 use crate::spec::{spec_schema, suite_schema};
 use crate::summary::{RUN_FORMAT, Run};
 
@@ -52,6 +53,8 @@ enum FileKind {
     Records,
     /// Several judgements as one: `report.json` of a suite
     Suite,
+    /// What a template of yours finds: `--template` of `report`, `compare`, `gate`, `ab` and `publish`
+    View,
     /// What you write: a spec, YAML; its top level
     Spec,
     /// What you write: `suite.yaml`
@@ -68,6 +71,7 @@ pub(super) fn run(args: &SchemaArgs, context: &mut Context) -> Exit {
         FileKind::Capacity => schema_of::<CapacityFile>(CAPACITY_FORMAT),
         FileKind::Records => schema_of::<RecordLine>(RECORDS_FORMAT),
         FileKind::Suite => schema_of::<SuiteFile>(SUITE_FORMAT),
+        FileKind::View => schema_of::<View>(VIEW_FORMAT),
         FileKind::Spec => return print(&spec_schema(), context),
         FileKind::SuiteSpec => return print(&suite_schema(), context),
     };

@@ -174,6 +174,9 @@ phrases! {
         "为适应长度而省略：{0}；完整内容见作业的 {1} 和 {2}";
     ROWS_ABOVE: "rows of the tables above", "上方表格中的部分行";
     DOES_NOT_FIT: "the report does not fit here, see report.md of the job", "此处放不下报告，见作业的 report.md";
+    TEMPLATE_FAILED: "The template {0} failed, so this is the report in its usual form: {1}", "模板 {0} 渲染失败，因此这里是常规形式的报告：{1}";
+    TEMPLATE_UNFIT: "What the template {0} makes takes {1} of the {2} UTF-16 units that fit here, so this is the report in its usual form",
+        "模板 {0} 的输出需要 {1} 个 UTF-16 单元，而此处只容纳 {2} 个，因此这里是常规形式的报告";
     EVERYTHING: "everything", "全部";
     PART_EQUAL_PINS: "equal pins", "相同的锁定项";
     PART_ENGINES: "what the engines say", "引擎自身的指标";

@@ -140,15 +140,19 @@ pub(super) fn urgent(judged: [Vec<Judged>; 3], most: usize) -> [CellTable; 3] {
 
 /// What matters most after the headline; that figures can't be trusted comes before all.
 fn lead(judgement: &Judgement, facts: &Facts) -> Vec<Text> {
+    let lead = headline::lead(judgement);
+    untrusted(facts).into_iter().chain(lead).collect()
+}
+
+/// That figures are of a job that anyone could have changed.
+pub(super) fn untrusted(facts: &Facts) -> Option<Text> {
     let told = |side| facts.untrusted.contains(&side);
     let ours = match (told(Side::Baseline), told(Side::Candidate)) {
         (false, false) => None,
         (false, true) => Some(say::UNTRUSTED_CANDIDATE),
         (true, _) => Some(say::UNTRUSTED),
     };
-    let untrusted = ours.map(Text::word);
-    let lead = headline::lead(judgement);
-    untrusted.into_iter().chain(lead).collect()
+    ours.map(Text::word)
 }
 
 fn environment(judgement: &Judgement, facts: &Facts) -> Environment {

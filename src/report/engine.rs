@@ -1,8 +1,10 @@
-//! The one file that names minijinja: templates to text, with one policy for what is printed.
+//! The one place that names minijinja: templates to text, with one policy for what is printed.
 //!
 //! A [`Text`](super::span::Text) prints its pieces for the place; a bare string is somebody else's
 //! and is quoted; a number prints; everything else is refused, for a container's own formatting
 //! would bypass the policy.
+
+pub(super) mod sandbox;
 
 use std::collections::BTreeMap;
 
@@ -95,6 +97,11 @@ impl Template {
             Self::History => "history.html.j2",
         }
     }
+}
+
+/// One text as Markdown.
+pub(super) fn markdown(text: &Text, lang: Lang) -> String {
+    Place::Markdown.text(text, lang)
 }
 
 /// Renders one embedded template.

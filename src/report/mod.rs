@@ -55,11 +55,13 @@ mod span;
 mod spent;
 pub mod suite;
 mod sweep;
+pub mod template;
 mod tenants;
 #[cfg(test)]
 mod tests;
 pub mod text;
 pub mod textdiff;
+pub mod view;
 mod why;
 mod words;
 

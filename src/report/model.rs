@@ -136,7 +136,7 @@ pub struct CellReason {
 }
 
 /// One cause in one stage.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct WhyRow {
     /// The stage.
     pub stage: Text,
@@ -194,7 +194,7 @@ pub struct EngineRow {
 }
 
 /// A pin that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct PinRow {
     /// Its path.
     pub pin: Text,
@@ -216,7 +216,7 @@ pub struct SharedPin {
 }
 
 /// What to do next.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct AdviceRow {
     /// One sentence.
     pub text: Text,

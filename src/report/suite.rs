@@ -191,7 +191,7 @@ pub(super) fn build_of(reports: &[ReportFile], most: usize) -> SuiteModel {
 }
 
 /// The worst first, by exit code, then by verdict.
-fn rank(report: &ReportFile) -> (u8, u8) {
+pub(super) fn rank(report: &ReportFile) -> (u8, u8) {
     let exit = match report.exit {
         Exit::Usage => 0,
         Exit::Regression => 1,

@@ -91,3 +91,106 @@ fn a_report_file_renders_in_the_language_that_is_asked_for() {
         "{said}"
     );
 }
+
+#[test]
+fn a_template_writes_the_report_and_never_changes_what_it_says() {
+    let project = Project::new("test");
+    let short = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/templates/short.md.j2"
+    );
+    let write = |name: &str, text: &str| std::fs::write(project.path(name), text).unwrap();
+    write("broken.md.j2", "one\n{{ headlin }}\n");
+    write("syntax.md.j2", "one\n{% if %}\n");
+    write(
+        "late.md.j2",
+        "{% if specs[0].name == 'small' %}{{ specs[0].rows[999].cell }}{% endif %}",
+    );
+    write("page.html.j2", "<h1>{{ headline }}</h1>");
+    // A mistake shows before anything is measured.
+    project
+        .run(&["ab", "spec.yaml", "--template", "broken.md.j2"])
+        .exits(2)
+        .says("did you mean `headline`?");
+    project
+        .run(&["gate", "spec.yaml", "--template", "syntax.md.j2"])
+        .exits(2)
+        .says("cannot use the template `syntax.md.j2`: `syntax.md.j2`, line 2");
+    project
+        .run(&["ab", "spec.yaml", "--template", "page.html.j2"])
+        .exits(2)
+        .says("ends in `.md.j2`");
+    assert!(!project.path("infergate-out").exists());
+
+    project
+        .run(&[
+            "ab",
+            "spec.yaml",
+            "--candidate-sim",
+            "test --slower 2000%",
+            "--template",
+            short,
+        ])
+        .exits(1);
+    let session = project.sessions()[0].to_str().unwrap().to_owned();
+    let page = std::fs::read_to_string(format!("{session}/report.md")).unwrap();
+    assert!(page.starts_with("**Regression in `small`"), "{page}");
+    assert!(page.contains("| cell | baseline | candidate |"), "{page}");
+    assert!(!page.contains("### "), "{page}");
+    project
+        .run(&["report", &session, "--template", short])
+        .exits(0)
+        .shows("| cell | baseline | candidate |");
+    project
+        .run(&["report", &session, "--template", "page.html.j2"])
+        .exits(0)
+        .shows("<h1>Regression in <code>small</code>");
+    for more in [["--format", "json"], ["--html", "x.html"], ["--limit", "9"]] {
+        let template = if more[0] == "--limit" {
+            "page.html.j2"
+        } else {
+            short
+        };
+        let words = [&["report", &session, "--template", template][..], &more].concat();
+        project.run(&words).exits(2);
+    }
+    // One that fails only then leaves the usual report, and the exit code.
+    let ran = project.run(&[
+        "compare",
+        &session,
+        "--out",
+        "out",
+        "--template",
+        "late.md.j2",
+    ]);
+    ran.exits(1).says(
+        "warning: the template failed, so the report is in its usual form: `late.md.j2`, line 1",
+    );
+    let page = std::fs::read_to_string(project.path("out/report.md")).unwrap();
+    assert!(
+        page.starts_with("**Regression in `small`") && page.contains("### "),
+        "{page}"
+    );
+    assert!(page.contains("The template `late.md.j2` failed"), "{page}");
+    // In a comment too.
+    let published = |template: &str| {
+        let report = format!("{session}/report.json");
+        let words = [
+            "publish",
+            &report,
+            "--to",
+            "buildkite",
+            "--dry-run",
+            "--template",
+            template,
+        ];
+        project.run(&words).exits(0).out
+    };
+    assert!(published(short).contains("| cell | baseline | candidate |"));
+    assert!(published("late.md.j2").contains("The template `late.md.j2` failed"));
+    let run = project.runs()[0].to_str().unwrap().to_owned();
+    project
+        .run(&["report", &run, "--template", short])
+        .exits(2)
+        .says("is no comparison");
+}

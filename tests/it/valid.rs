@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::support::entries;
 
 /// The kinds of files that have a schema.
-pub(crate) const KINDS: [&str; 10] = [
+pub(crate) const KINDS: [&str; 11] = [
     "run",
     "report",
     "reference",
@@ -21,6 +21,7 @@ pub(crate) const KINDS: [&str; 10] = [
     "records",
     "capacity",
     "suite",
+    "view",
     "spec",
     "suite-spec",
 ];

@@ -154,6 +154,7 @@ impl Sequence<'_> {
         interrupt: &Interrupt,
     ) -> Result<Exit, Failure> {
         let suite = SuiteFile::new(reports);
+        self.show.look.warn(reports, context);
         save_reports(self.folder, reports, &suite.render(), &self.show.look)?;
         let text = self.show.of_suite(reports, context);
         context.print(&text);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::look::Look;
 use crate::cli::source::read_file;
@@ -83,6 +84,11 @@ impl Reports {
     /// As Markdown in so many UTF-16 units.
     pub(super) fn render(&self, limit: usize) -> String {
         self.look.markdown(&self.files, limit)
+    }
+
+    /// Warns where the template fails on them.
+    pub(super) fn warn(&self, context: &mut Context) {
+        self.look.warn(&self.files, context);
     }
 
     /// As what is published; `root` is where the repository lies, with paths as commands were given them.

@@ -20,7 +20,7 @@ fn file(title: &str, judgement: &Judgement, baseline: &[Run], candidate: &[Run])
     ReportFile::new(judgement, &sides)
 }
 
-fn of_runs(title: &str, judgement: &Judgement) -> ReportFile {
+pub(super) fn of_runs(title: &str, judgement: &Judgement) -> ReportFile {
     let (baseline, candidate) = (runs("b", "0.11.0", 1.0), runs("c", "0.12.0", 1.31));
     file(title, judgement, &baseline, &candidate)
 }

@@ -121,7 +121,8 @@ fn check(hostile: &str) {
             Lang::En,
         )
         .text,
-        comment(&[forged_file], 3_000, Lang::En).text,
+        comment(std::slice::from_ref(&forged_file), 3_000, Lang::En).text,
+        super::template::short().page(&[forged_file.clone(), forged_file], 65_000),
     ] {
         assert_markdown(&page, hostile);
     }

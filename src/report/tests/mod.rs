@@ -14,3 +14,4 @@ mod hostile;
 mod layers;
 mod single;
 mod spent;
+mod template;
