@@ -1,10 +1,10 @@
 //! Files of other load tools, as runs.
 //!
-//! A file is recognised by what is in it, never by its name ([`tools`]). Each tool's shape stands in one
-//! file and ends there: what is found goes on as seconds and counts ([`found`]), nothing for what the tool
-//! does not tell, and as a caveat what it tells wrongly ([`notes`]). Where a file has its requests, they
-//! become records and are summarised as ours are ([`records`]); else the tool's own summary is taken, and
-//! says so in each distribution ([`reduced`]). Nothing below asks where a run came from.
+//! A file is recognised by what is in it, never by its name (`tools`). Each tool's shape stands in one
+//! file and ends there: what is found goes on as seconds and counts (`found`), nothing for what the tool
+//! does not tell, and as a caveat what it tells wrongly (`notes`). Where a file has its requests, they
+//! become records and are summarised as ours are (`records`); else the tool's own summary is taken, and
+//! says so in each distribution (`reduced`). Nothing below asks where a run came from.
 
 mod assemble;
 mod document;
