@@ -1,13 +1,14 @@
 //! The report of a comparison, in every situation that it has words for.
 
+use crate::exit::Exit;
 use crate::lang::Lang;
 use crate::metric::Cell;
 use crate::report::json::{ReportFile, ReportFileError};
 use crate::report::{Sides, build, markdown, text};
-use crate::spec::Limit;
+use crate::spec::{Limit, Policy};
 use crate::summary::{InvalidReason, Run};
 use crate::verdict::{
-    CellState, Design, Finding, Judgement, PinDifference, Reading, Reason, Verdict,
+    CellState, Design, Finding, Judgement, PinDifference, Reading, Reason, Ruling, Verdict,
 };
 
 use super::comment::many_cells;
@@ -232,8 +233,8 @@ fn assumed_noise_and_a_policy_that_passes() {
     );
 }
 
-#[test]
-fn no_baseline() {
+/// Of a candidate alone.
+fn alone() -> Judgement {
     let mut findings = healthy();
     for finding in &mut findings {
         finding.baseline = None;
@@ -258,7 +259,33 @@ fn no_baseline() {
         "Make these runs the baseline",
         Some("infergate baseline promote infergate-out --reason WHY"),
     )];
-    check("no_baseline", &judgement, &[], &runs("c", "0.12.0", 1.0));
+    judgement
+}
+
+#[test]
+fn no_baseline() {
+    check("no_baseline", &alone(), &[], &runs("c", "0.12.0", 1.0));
+}
+
+#[test]
+fn first_run() {
+    let ruling = |policy| Ruling {
+        policy,
+        name: "no_baseline",
+    };
+    let why = "no baseline for `chat-8b` in `baselines`; promote a session first";
+    let open = alone().without_ground(why.to_owned(), ruling(Policy::Undecided));
+    assert_eq!(open.exit, Exit::Undecided);
+    check("first_run", &open, &[], &runs("c", "0.12.0", 1.0));
+    let passed = alone().without_ground(why.to_owned(), ruling(Policy::Pass));
+    check(
+        "first_run_by_policy",
+        &passed,
+        &[],
+        &runs("c", "0.12.0", 1.0),
+    );
+    let nothing = Judgement::of_nothing(4, why.to_owned(), (Exit::Undecided, None));
+    check("nothing_measured", &nothing, &[], &[]);
 }
 
 #[test]
