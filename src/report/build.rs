@@ -171,7 +171,9 @@ fn environment(judgement: &Judgement, facts: &Facts) -> Environment {
         .collect();
     let mut under_test = Vec::new();
     let comparable = !judgement.pins.iter().any(|pin| pin.blocks);
-    let two_sides = judgement.design != Design::SameRun && !headline::no_baseline(judgement);
+    let two_sides = judgement.design != Design::SameRun
+        && judgement.unjudged.is_none()
+        && !headline::no_baseline(judgement);
     if tested.is_empty() && comparable && two_sides {
         under_test.push(Text::word(say::NOTHING_DIFFERS));
     } else if tested.len() > 1 {

@@ -212,7 +212,7 @@ fn assumed_noise_and_a_policy_that_passes() {
         finding.evidence = Some(evidence(0.087));
     }
     let mut judgement = judgement(Verdict::Undecided, findings);
-    judgement.exit = crate::exit::Exit::Pass;
+    judgement.exit = Exit::Pass;
     judgement.policy = Some("`gate.undecided: pass` lets an undecided gate through".into());
     judgement.design = Design::Unpaired {
         baseline: 3,
@@ -277,7 +277,10 @@ fn first_run() {
     let open = alone().without_ground(why.to_owned(), ruling(Policy::Undecided));
     assert_eq!(open.exit, Exit::Undecided);
     check("first_run", &open, &[], &runs("c", "0.12.0", 1.0));
-    let passed = alone().without_ground(why.to_owned(), ruling(Policy::Pass));
+    let mut judged = alone();
+    judged.exit = Exit::Pass; // as the gate judges by the same policy
+    let passed = judged.without_ground(why.to_owned(), ruling(Policy::Pass));
+    assert_eq!(passed.exit, Exit::Pass);
     check(
         "first_run_by_policy",
         &passed,
