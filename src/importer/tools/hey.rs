@@ -36,7 +36,7 @@ fn read(text: &str) -> Found {
         max: after(text, "Slowest:").and_then(seconds),
         ..Reduced::default()
     };
-    let (mut good, mut pages, mut lost) = (0_u64, 0_u64, 0_u64);
+    let (mut good, mut pages, mut lost) = (0_u64, 0_u64, Some(0_u64));
     let mut in_errors = false;
     for line in text.lines() {
         let line = line.trim();
@@ -57,9 +57,12 @@ fn read(text: &str) -> Found {
         {
             let words = rest.trim();
             if in_errors {
-                let n = code.parse().unwrap_or(0_u64);
-                lost = lost.saturating_add(n);
-                stage.errors.insert(words.to_owned(), n);
+                // A count that can't be read is none of 0: the failures are untold then.
+                let n = code.parse::<u64>().ok();
+                lost = lost.zip(n).map(|(lost, n)| lost.saturating_add(n));
+                if let Some(n) = n {
+                    stage.errors.insert(words.to_owned(), n);
+                }
             } else if words.ends_with("responses") || words.ends_with("response") {
                 let n = words
                     .split(' ')
@@ -76,7 +79,7 @@ fn read(text: &str) -> Found {
         }
     }
     stage.completed = Some(good);
-    stage.failed = Some(pages.saturating_add(lost));
+    stage.failed = lost.map(|lost| pages.saturating_add(lost));
     if pages == 0 {
         stage.reduced.insert(Metric::E2e, reduced);
     } else {
