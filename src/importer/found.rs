@@ -17,6 +17,12 @@ use crate::summary::PercentileMethod;
 pub(super) struct Found {
     /// The tool's version.
     pub(super) version: Option<String>,
+    /// By whose definitions its figures are, where not by the tool's own.
+    pub(super) definition: Option<String>,
+    /// Its id, where its stages stand in rows of their own.
+    pub(super) run: Option<String>,
+    /// Its session, where the file tells.
+    pub(super) session: Option<String>,
     /// The shape of the file, in words.
     pub(super) shape: &'static str,
     /// When it started.
@@ -60,6 +66,8 @@ pub(super) struct FoundStage {
     pub(super) users: Option<u32>,
     /// Requests a second, of an open loop.
     pub(super) rate_rps: Option<f64>,
+    /// Whether latencies count from the scheduled instant.
+    pub(super) from_schedule: bool,
     /// Requests that the tool says it made.
     pub(super) requests: Option<u64>,
     /// Those that it counts as good.

@@ -12,6 +12,7 @@ mod field;
 mod found;
 mod instant;
 mod notes;
+mod own;
 mod records;
 mod reduced;
 mod secrets;

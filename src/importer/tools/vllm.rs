@@ -11,6 +11,7 @@ use crate::importer::field::{at, count, list, num, setting, text};
 use crate::importer::found::{Found, FoundRequest, FoundStage, Reduced, api_of, outcome_of};
 use crate::importer::instant;
 use crate::importer::notes::{Code, Notes};
+use crate::importer::own;
 use crate::metric::{Metric, Quantile};
 use crate::sample::Outcome;
 use crate::summary::PercentileMethod;
@@ -23,7 +24,10 @@ pub(super) const TOOL: Tool = Tool {
         let rows = document.rows();
         !rows.is_empty() && rows.iter().all(|row| is_own(row))
     },
-    read: |document| document.rows().into_iter().map(read).collect(),
+    read: |document| {
+        let rows: Result<Vec<Found>, String> = document.rows().into_iter().map(read).collect();
+        rows.map(own::join)
+    },
 };
 
 /// SGLang's rows have these keys too, and others of their own.
@@ -69,6 +73,7 @@ fn read(row: &Value) -> Result<Found, String> {
         method: Some(PercentileMethod::Linear),
         ..FoundStage::default()
     };
+    let is_ours = own::read(row, &mut found, &mut stage);
     if failed.is_none() {
         let why = match prompts {
             Some(_) => {
@@ -90,7 +95,12 @@ fn read(row: &Value) -> Result<Found, String> {
         }
     }
     stage.each = requests(row);
-    if stage.each.is_empty() {
+    if is_ours {
+        found.notes.lossy(
+            "requests",
+            "exported as summaries: percentiles under failed requests are not known",
+        );
+    } else if stage.each.is_empty() {
         found.notes.lossy(
             "requests",
             "written without `--save-detailed`: percentiles are vLLM's own, and objectives can't be judged",
@@ -146,10 +156,12 @@ fn read(row: &Value) -> Result<Found, String> {
     ] {
         found.setting(key, setting(row, key));
     }
-    found.notes.lossy(
-        "engine and hardware",
-        "the tool does not record them: give `--pin engine.version=…`",
-    );
+    if !is_ours {
+        found.notes.lossy(
+            "engine and hardware",
+            "the tool does not record them: give `--pin engine.version=…`",
+        );
+    }
     found.stages = vec![stage];
     Ok(found)
 }
