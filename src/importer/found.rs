@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::field::num;
 use super::notes::Notes;
+use super::packed::Gaps;
 use crate::metric::{Metric, Quantile};
 use crate::provenance::PinPath;
 use crate::sample::Outcome;
@@ -154,7 +155,7 @@ pub(super) struct FoundRequest {
     /// End-to-end latency.
     pub(super) e2e_s: Option<f64>,
     /// Gaps between events after the first; `None` where only the ends are known.
-    pub(super) gaps_s: Option<Vec<f64>>,
+    pub(super) gaps_s: Option<Gaps>,
     /// Input tokens.
     pub(super) input: Option<u32>,
     /// Output tokens.
@@ -179,6 +180,12 @@ impl FoundRequest {
             error: None,
         }
     }
+}
+
+/// The last line of a Python traceback says what happened.
+pub(super) fn last_line(error: &str) -> Option<String> {
+    let line = error.trim().lines().last()?.trim();
+    (!line.is_empty()).then(|| line.to_owned())
 }
 
 /// The API that a tool's word for it stands for, as our own runs call it.
