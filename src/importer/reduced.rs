@@ -113,6 +113,7 @@ pub(super) fn summarise(found: &FoundStage, name: &str, notes: &mut Notes) -> St
         users: found.users,
         rate_rps: found.rate_rps,
         window_s,
+        refined: false,
         invalid: Vec::new(),
         settling: None,
         load_state: None,
