@@ -27,6 +27,7 @@ mod doctor_servers;
 mod duckdb;
 #[cfg(unix)]
 mod events;
+mod export;
 mod front;
 mod github;
 #[cfg(unix)]
