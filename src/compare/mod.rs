@@ -11,6 +11,7 @@ mod cold_start;
 mod definitions;
 mod energy;
 mod fault;
+mod max_goodput;
 pub mod measure;
 pub mod pairing;
 pub mod pins;

@@ -114,6 +114,12 @@ phrases! {
     NO_COMPLETE_RUN: "no run is complete",
         "没有一次运行是完整的";
 
+    // What soaks found.
+    SOAK_ON_BOTH: "the soak `{0}` finds `{1}` on both sides",
+        "长稳阶段 `{0}` 在两侧均发现 `{1}`";
+    SOAK_ON_CANDIDATE: "the candidate's soak `{0}` finds `{1}`, and the baseline's does not: that is no pass, whatever the cells say; `infergate report RUN` shows the evidence",
+        "候选的长稳阶段 `{0}` 发现 `{1}`，而基线没有：无论指标项如何，这都不算通过；`infergate report RUN` 会给出证据";
+
     // What a policy decides.
     POLICY: "{0} in the spec decides",
         "由规格中的 {0} 决定";

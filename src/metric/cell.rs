@@ -207,13 +207,16 @@ impl FromStr for CellMetric {
                 metric,
                 statistic: Statistic::Quantile(q.parse()?),
             }),
-            (Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfRun, None) => Ok(Self {
-                metric,
-                statistic: Statistic::Value,
-            }),
-            (Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfRun, Some(_)) => {
-                Err(CellMetricError::TakesNoStatistic { metric })
-            }
+            (
+                Kind::Rate | Kind::OfSweep | Kind::Energy | Kind::Proportion | Kind::OfRun,
+                statistic,
+            ) => match statistic {
+                None => Ok(Self {
+                    metric,
+                    statistic: Statistic::Value,
+                }),
+                Some(_) => Err(CellMetricError::TakesNoStatistic { metric }),
+            },
         }
     }
 }
@@ -239,8 +242,8 @@ impl<'de> Deserialize<'de> for CellMetric {
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct Cell {
-    /// The stage's name; `None` pools all measured stages (proportions only), or says that the cell
-    /// is of the whole run.
+    /// The stage's name, or the sweep's where the cell is of all its steps; `None` pools all measured stages
+    /// (proportions only), or says that the cell is of the whole run.
     pub stage: Option<String>,
     /// The class's name; `None` pools all classes.
     pub class: Option<String>,
@@ -253,7 +256,9 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = match self.metric.metric().kind() {
             Kind::OfRun => "run",
-            Kind::Distribution | Kind::Rate | Kind::Energy | Kind::Proportion => "*",
+            Kind::Distribution | Kind::Rate | Kind::OfSweep | Kind::Energy | Kind::Proportion => {
+                "*"
+            }
         };
         write!(f, "{}/", self.stage.as_deref().unwrap_or(whole))?;
         if let Some(class) = &self.class {
@@ -350,6 +355,7 @@ mod tests {
         for text in [
             "steady/ttft.p95",
             "sweep@8/chat/tpot.p99.9",
+            "sweep/max_goodput",
             "*/error_ratio",
             "run/ttft.p50",
             "run/cold_ready",
