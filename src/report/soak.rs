@@ -1,19 +1,42 @@
 //! What a soak shows, in words.
 
+use crate::sample::{AcrossPause, Pause};
 use crate::summary::{Course, Moved, SoakCode, SoakFigure, SoakFinding, SoakView};
 use crate::unit::scale::{self, Unit};
 
 use super::span::Text;
 
-/// A line a finding, each with its evidence; where there is none, one that says what was looked at.
+/// A line a finding, each with its evidence; where there is none, one that says what was looked at. Then a
+/// line a pause.
 pub(super) fn lines(view: &SoakView) -> Vec<Text> {
-    if view.findings.is_empty() {
-        return vec![quiet(view)];
-    }
-    view.findings
-        .iter()
-        .map(|found| finding(found, view))
+    let findings = view.findings.iter().map(|found| finding(found, view));
+    let quiet = view.findings.is_empty().then(|| quiet(view));
+    findings
+        .chain(quiet)
+        .chain(view.pauses.iter().map(paused))
         .collect()
+}
+
+/// `cut off after 2 h (120 windows) and gone on with 31 min later: …`.
+fn paused(pause: &Pause) -> Text {
+    let text = Text::of("cut off after ")
+        .figure(scale::elapsed(pause.after_s))
+        .words(" (")
+        .figure(scale::count(pause.after_windows))
+        .words(" windows) and gone on with ")
+        .figure(scale::elapsed(pause.lasted_s))
+        .words(" later: windows on either side are not held against each other; ");
+    match &pause.engine {
+        AcrossPause::RanOn => text.words("the engine ran on"),
+        AcrossPause::Anew { how } => text
+            .words("the engine was started anew (")
+            .quoted(how)
+            .words("), so nothing that creeps is claimed across it"),
+        AcrossPause::Unknown { why } => text
+            .words("whether the engine ran on is unknown (")
+            .quoted(why)
+            .words("), so nothing that creeps is claimed across it"),
+    }
 }
 
 /// A finding in one sentence.
@@ -120,7 +143,7 @@ mod tests {
         }
     }
 
-    fn said(findings: Vec<SoakFinding>) -> String {
+    fn said(findings: Vec<SoakFinding>, pauses: Vec<Pause>) -> String {
         let view = SoakView {
             window_s: 60.0,
             windows: 480,
@@ -136,6 +159,7 @@ mod tests {
                     },
                 ),
             ]),
+            pauses,
             findings,
         };
         let lines: Vec<String> = lines(&view).iter().map(Text::plain).collect();
@@ -148,13 +172,31 @@ mod tests {
             code,
             evidence: evidence.to_vec(),
         };
-        let found = said(vec![
+        let found = vec![
             finding(SoakCode::EngineLeak, &[SoakFigure::EngineMemory]),
             finding(
                 SoakCode::Fragmentation,
                 &[SoakFigure::KvBlocks, SoakFigure::TtftP50],
             ),
-        ]);
-        insta::assert_snapshot!(format!("{found}\n{}", said(Vec::new())));
+        ];
+        let found = said(found, Vec::new());
+        insta::assert_snapshot!(format!("{found}\n{}", said(Vec::new(), Vec::new())));
+    }
+
+    #[test]
+    fn a_pause_says_how_long_it_was_and_what_is_not_claimed_across_it() {
+        let pause = |engine| Pause {
+            after_windows: 120,
+            after_s: 7200.0,
+            lasted_s: 1860.0,
+            run: "x".to_owned(),
+            engine,
+        };
+        let anew = AcrossPause::Anew {
+            how: "its counters went back".to_owned(),
+        };
+        let why = "its metrics were not read".to_owned();
+        let pauses = [AcrossPause::RanOn, anew, AcrossPause::Unknown { why }];
+        insta::assert_snapshot!(said(Vec::new(), pauses.map(pause).to_vec()));
     }
 }

@@ -27,6 +27,7 @@ mod doctor_servers;
 mod duckdb;
 #[cfg(unix)]
 mod events;
+mod examples;
 mod front;
 mod github;
 #[cfg(unix)]
@@ -59,6 +60,7 @@ mod shards;
 #[cfg(unix)]
 mod signals;
 mod soak;
+mod soak_resume;
 mod stages;
 mod suite;
 mod support;
