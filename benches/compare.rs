@@ -204,6 +204,7 @@ impl Maker {
                 settings: None,
                 capacity: None,
                 slos: BTreeMap::new(),
+                in_step: Vec::new(),
             },
             source: None,
             untrusted: false,

@@ -93,9 +93,9 @@ impl Digest {
     /// Of a value's JSON as it is written, piece by piece, so that it need not fit in memory. The same as
     /// [`Digest::of_json`] where every object's keys come sorted.
     pub fn of_sorted_json<T: Serialize>(value: &T) -> Self {
-        let mut hash = Hashing(Sha256::new());
+        let mut hash = Hashing::default();
         serde_json::to_writer(&mut hash, value).expect("stored types serialise to JSON");
-        Self(hash.0.finalize().into())
+        hash.digest()
     }
 
     /// Of the canonical JSON of a list, one value at a time: the same as [`Digest::of_json`] of them all.
@@ -138,7 +138,20 @@ impl Digest {
 }
 
 /// A writer that keeps nothing but the digest.
-struct Hashing(Sha256);
+#[derive(Debug, Default, Clone)]
+pub struct Hashing(Sha256);
+
+impl Hashing {
+    /// Takes more bytes in.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest of all of them.
+    pub fn digest(self) -> Digest {
+        Digest(self.0.finalize().into())
+    }
+}
 
 impl std::io::Write for Hashing {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -21,6 +21,9 @@ pub enum NoClaim {
     Limit,
     /// The closed loop was not verified by an open one: users who don't wait may do worse.
     Arrivals,
+    /// The closed loop's answers are pinned to one length: its users go on in step, and what requests of unlike
+    /// lengths do to each other is not seen.
+    Waves,
     /// No stage of hours: nothing of leaks, fragmentation and drift.
     Hours,
     /// No tenants: nothing of one user who takes the place of others.
@@ -61,6 +64,7 @@ pub(super) fn claims(runs: &[Run], sweeps: &[SweepReading], replicas: u32) -> Ve
             NoClaim::Arrivals,
             !sweeps.is_empty() && (unverified || closed_alone),
         ),
+        (NoClaim::Waves, in_waves(runs, sweeps)),
         (NoClaim::Hours, longest < SOAK_S),
         (
             NoClaim::Tenants,
@@ -75,4 +79,17 @@ pub(super) fn claims(runs: &[Run], sweeps: &[SweepReading], replicas: u32) -> Ve
     ];
     let held = all.into_iter().filter(|(_, holds)| *holds);
     held.map(|(claim, _)| claim).collect()
+}
+
+/// Whether a sweep's users go on in step: no one thinks, and all of their answers have one length.
+fn in_waves(runs: &[Run], sweeps: &[SweepReading]) -> bool {
+    let closed = sweeps.iter().any(|sweep| sweep.axis == Axis::Users);
+    let mut stages = runs.iter().flat_map(|run| &run.spec.in_step);
+    closed && stages.any(|stage| sweeps.iter().any(|sweep| is_step(stage, &sweep.name)))
+}
+
+fn is_step(stage: &str, sweep: &str) -> bool {
+    stage
+        .rsplit_once('@')
+        .is_some_and(|(name, _)| name == sweep)
 }

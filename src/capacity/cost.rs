@@ -44,6 +44,10 @@ pub struct CostFigures {
     /// What each class has of the tokens, and of the fleet's cost; empty where there is one class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shares: Vec<Share>,
+    /// The same by tenant: the 20 with most requests, the others together, and requests of none; empty where
+    /// no request has a tenant, or nobody counted their tokens.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tenants: Vec<Share>,
 }
 
 /// What all replicas cost, for they run day and night.
@@ -63,8 +67,11 @@ pub struct Fleet {
 /// A share of tokens.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Share {
-    /// Whose they are.
+    /// Whose they are: a class, or a tenant as it is sent; empty of several tenants, and of none.
     pub of: String,
+    /// What that is.
+    #[serde(default)]
+    pub whose: Whose,
     /// Input and output tokens.
     pub tokens: u64,
     /// As a share of all.
@@ -72,6 +79,23 @@ pub struct Share {
     /// Of the fleet's cost a day; `None` without a fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub day: Option<f64>,
+}
+
+/// Whose a share is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Whose {
+    /// A class's.
+    #[default]
+    Class,
+    /// A tenant's.
+    Tenant,
+    /// That of so many other tenants.
+    OtherTenants(u64),
+    /// That of requests without a tenant.
+    NoTenant,
 }
 
 /// What a second costs of so much a second: `GPUs × price / (rate × 3600)`.
@@ -119,6 +143,7 @@ pub(super) fn figures(
             .and_then(|rate| each(all, price.gpu_hour, rate)),
         fleet: None,
         shares: Vec::new(),
+        tenants: Vec::new(),
     })
 }
 
@@ -135,20 +160,21 @@ impl CostFigures {
                 .traffic_rps
                 .map(|traffic| day / (traffic.get() * SECONDS_A_DAY)),
         });
-        for share in &mut self.shares {
+        for share in self.shares.iter_mut().chain(&mut self.tenants) {
             share.day = Some(day * share.share);
         }
         self
     }
 
-    /// With the tokens of each class of these stages.
+    /// With the tokens of each class and tenant of these stages.
     #[must_use]
     pub(super) fn with_shares<'a>(
         mut self,
-        stages: impl IntoIterator<Item = &'a StageSummary>,
+        stages: impl Iterator<Item = &'a StageSummary> + Clone,
     ) -> Self {
+        self.tenants = tenants(stages.clone());
         let mut tokens: BTreeMap<&str, u64> = BTreeMap::new();
-        for (name, class) in stages.into_iter().flat_map(|stage| &stage.classes) {
+        for (name, class) in stages.flat_map(|stage| &stage.classes) {
             let own = class
                 .tokens
                 .input_observed
@@ -156,18 +182,61 @@ impl CostFigures {
             let sum = tokens.entry(name).or_default();
             *sum = sum.saturating_add(own);
         }
-        let all: f64 = tokens.values().map(|tokens| *tokens as f64).sum();
-        if all > 0.0 {
-            let share = |(of, tokens): (&str, u64)| Share {
-                of: of.to_owned(),
-                tokens,
-                share: part(1.0, tokens as f64, all),
-                day: None,
-            };
-            self.shares = tokens.into_iter().map(share).collect();
-        }
+        let own = |(of, tokens): (&str, u64)| (of.to_owned(), Whose::Class, tokens);
+        self.shares = shares(tokens.into_iter().map(own).collect());
         self
     }
+}
+
+/// Shares of all tokens by tenant, most first; empty where no request has one, or no token was counted. Which
+/// tenants are kept apart is a matter of each run, so one that is in some alone is among the others.
+fn tenants<'a>(stages: impl Iterator<Item = &'a StageSummary> + Clone) -> Vec<Share> {
+    let told = || stages.clone().filter_map(|stage| stage.tenants.as_ref());
+    let runs = told().count();
+    let mut apart: BTreeMap<u32, (usize, u64)> = BTreeMap::new();
+    let (mut all, mut of_none, mut most) = (0_u64, 0_u64, 0_u64);
+    for tenants in told() {
+        for tenant in &tenants.top {
+            let (seen, sum) = apart.entry(tenant.tenant).or_default();
+            *seen += 1;
+            *sum = sum.saturating_add(tenant.counts.tokens());
+        }
+        all = all.saturating_add(tenants.total().tokens());
+        of_none = of_none.saturating_add(tenants.of_none.tokens());
+        most = most.max(tenants.top.len() as u64 + tenants.others);
+    }
+    apart.retain(|_, (seen, _)| *seen == runs);
+    let named: u64 = apart.values().map(|(_, tokens)| *tokens).sum();
+    let others = most.saturating_sub(apart.len() as u64);
+    let of_others = all.saturating_sub(named).saturating_sub(of_none);
+    let mut parts: Vec<(String, Whose, u64)> = apart
+        .into_iter()
+        .map(|(tenant, (_, tokens))| (format!("tenant-{tenant}"), Whose::Tenant, tokens))
+        .collect();
+    parts.sort_by_key(|(_, _, tokens)| std::cmp::Reverse(*tokens));
+    if of_others > 0 {
+        parts.push((String::new(), Whose::OtherTenants(others), of_others));
+    }
+    if of_none > 0 && named > 0 {
+        parts.push((String::new(), Whose::NoTenant, of_none));
+    }
+    shares(parts)
+}
+
+/// Tokens as shares of all of them.
+fn shares(parts: Vec<(String, Whose, u64)>) -> Vec<Share> {
+    let all: f64 = parts.iter().map(|(_, _, tokens)| *tokens as f64).sum();
+    if all <= 0.0 {
+        return Vec::new();
+    }
+    let share = |(of, whose, tokens): (String, Whose, u64)| Share {
+        of,
+        whose,
+        tokens,
+        share: part(1.0, tokens as f64, all),
+        day: None,
+    };
+    parts.into_iter().map(share).collect()
 }
 
 #[cfg(test)]

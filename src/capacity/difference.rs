@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Capacity;
 use super::estimate::{Change, Estimate};
 use super::known::Known;
-use super::sweep::{KneeReading, SweepReading};
-use super::{Capacity, Carries, CostFigures};
+use super::sweep::{KneeReading, SweepReading, WithinSlo};
 
 /// Both sides, and what lies between.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -25,12 +25,18 @@ pub struct Difference {
     pub same_loads: bool,
     /// The knee's load.
     pub knee: Option<Verdict>,
+    /// The largest load within the SLO.
+    #[serde(default)]
+    pub within: Option<Verdict>,
     /// The largest goodput over the loads that both have; without an SLO, the largest throughput.
     pub best: Option<Moved>,
     /// Requests a second of one replica at its load within the SLO.
     pub rps: Option<Moved>,
     /// Replicas for the peak.
     pub replicas: Option<i64>,
+    /// What may be said of those: more or fewer where what one carries differs beyond noise.
+    #[serde(default)]
+    pub replicas_verdict: Option<Verdict>,
     /// Sequences that the KV cache holds.
     pub kv: Option<i64>,
     /// A good request's price.
@@ -64,46 +70,58 @@ pub enum Verdict {
 
 impl Compared {
     /// Of both sides.
+    ///
+    /// What is read at the load within the SLO (requests, replicas, prices) differs beyond noise only where that
+    /// load is surely the same or surely another: a share of good requests close to the one that is wanted makes
+    /// it jump by a step of the grid.
     pub fn of(before: Capacity, after: Capacity) -> Self {
-        let pair = before.sweeps.iter().find_map(|one| {
-            let mut others = after.sweeps.iter();
-            Some((one, others.find(|other| other.name == one.name)?))
+        let pair = after.principal().and_then(|other| {
+            let mut ones = before.sweeps.iter();
+            Some((ones.find(|one| one.name == other.name)?, other))
         });
-        let carries = |one: &Capacity| {
-            one.carries
-                .figure()
-                .map(|carries: &Carries| carries.rps.clone())
+        let within = pair.and_then(|(one, other)| within(&one.within_slo, &other.within_slo));
+        let jumps = pair.is_some_and(|(one, other)| may_jump(&one.within_slo, &other.within_slo));
+        let at_load = |moved: Moved| Moved {
+            verdict: if jumps { Verdict::Noise } else { moved.verdict },
+            ..moved
         };
-        let price = |one: &Capacity| {
-            one.cost
-                .figure()
-                .and_then(|cost: &CostFigures| cost.good_request.clone())
-        };
+        let carries = |one: &Capacity| one.carries.figure().map(|carries| carries.rps.clone());
+        let price = |one: &Capacity| one.cost.figure()?.good_request.clone();
         let same_currency = before
             .cost
             .figure()
             .zip(after.cost.figure())
             .is_none_or(|(one, other)| one.price.currency == other.price.currency);
+        let rps = carries(&before)
+            .zip(carries(&after))
+            .and_then(|(one, other)| moved(&one, &other))
+            .map(at_load);
+        let replicas = less(&before.replicas, &after.replicas, |replicas| {
+            replicas.needed
+        });
         let difference = Difference {
             same_loads: pair.is_some_and(|(one, other)| loads(one) == loads(other)),
             knee: pair.and_then(|(one, other)| knee(&one.knee, &other.knee)),
+            within,
             best: pair.and_then(|(one, other)| {
                 let common: Vec<&str> = stages(one)
                     .filter(|name| stages(other).any(|own| own == *name))
                     .collect();
                 moved(&best(one, &common)?, &best(other, &common)?)
             }),
-            rps: carries(&before)
-                .zip(carries(&after))
-                .and_then(|(one, other)| moved(&one, &other)),
-            replicas: less(&before.replicas, &after.replicas, |replicas| {
-                replicas.needed
+            rps,
+            replicas,
+            replicas_verdict: replicas.map(|by| match rps.map(|rps| rps.verdict) {
+                Some(Verdict::Less | Verdict::More) if by > 0 => Verdict::More,
+                Some(Verdict::Less | Verdict::More) if by < 0 => Verdict::Less,
+                _ => Verdict::Noise,
             }),
             kv: less(&before.kv, &after.kv, |kv| kv.sequences),
             good_request: price(&before)
                 .zip(price(&after))
                 .filter(|_| same_currency)
-                .and_then(|(one, other)| moved(&one, &other)),
+                .and_then(|(one, other)| moved(&one, &other))
+                .map(at_load),
         };
         Self {
             before,
@@ -116,15 +134,17 @@ impl Compared {
     pub fn moved(&self) -> bool {
         let Difference {
             knee,
+            within,
             best,
             rps,
             good_request,
             ..
         } = &self.difference;
         let figures = [best, rps, good_request].into_iter().flatten();
-        let verdicts = figures.map(|moved| moved.verdict).chain(*knee);
+        let verdicts = figures.map(|moved| moved.verdict);
         verdicts
-            .into_iter()
+            .chain(*knee)
+            .chain(*within)
             .any(|verdict| verdict != Verdict::Noise)
     }
 }
@@ -182,13 +202,35 @@ fn moved(before: &Estimate, after: &Estimate) -> Option<Moved> {
 /// Sets that share a load may have the same knee.
 fn knee(before: &Known<KneeReading>, after: &Known<KneeReading>) -> Option<Verdict> {
     let (before, after) = (before.figure()?, after.figure()?);
-    let shared = before.set.iter().any(|load| after.set.contains(load));
-    Some(match (before.load, after.load) {
-        _ if shared => Verdict::Noise,
+    Some(apart((before.load, &before.set), (after.load, &after.set)))
+}
+
+/// The same of the largest load within the SLO.
+fn within(before: &Known<WithinSlo>, after: &Known<WithinSlo>) -> Option<Verdict> {
+    let (before, after) = (before.figure()?, after.figure()?);
+    Some(apart((before.load, &before.set), (after.load, &after.set)))
+}
+
+/// Whether the loads differ, and may be one all the same.
+fn may_jump(before: &Known<WithinSlo>, after: &Known<WithinSlo>) -> bool {
+    let both = before.figure().zip(after.figure());
+    both.is_some_and(|(before, after)| {
+        let same = before.load.total_cmp(&after.load).is_eq();
+        !same && shared(&before.set, &after.set)
+    })
+}
+
+fn apart(before: (f64, &[f64]), after: (f64, &[f64])) -> Verdict {
+    match (before.0, after.0) {
+        _ if shared(before.1, after.1) => Verdict::Noise,
         (one, other) if other < one => Verdict::Less,
         (one, other) if other > one => Verdict::More,
         _ => Verdict::Noise,
-    })
+    }
+}
+
+fn shared(one: &[f64], other: &[f64]) -> bool {
+    one.iter().any(|load| other.contains(load))
 }
 
 fn less<T>(before: &Known<T>, after: &Known<T>, of: impl Fn(&T) -> u64) -> Option<i64> {

@@ -3,6 +3,7 @@
 use super::tests::{Row, SWEEP, close, planned, run};
 use super::*;
 use crate::compare::synthetic;
+use crate::summary::{TenantCounts, TenantSummary, Tenants};
 
 #[test]
 fn a_difference_is_said_beyond_noise_alone() {
@@ -39,6 +40,129 @@ fn the_next_load_lies_between_the_knee_and_its_neighbour() {
     rows.insert(3, (11, 7.9, 1.0));
     let capacity = read(&[run(&rows, 1)], None);
     assert_eq!(refine::next(&capacity.sweeps[0]), Some(23.0));
+}
+
+#[test]
+fn the_gap_above_the_load_within_the_slo_is_cut_too() {
+    // Goodput is still best at 64 users, of whom 60 % are well served; 95 % are at 8 alone.
+    let rows = [(2, 2.0, 1.0), (8, 6.4, 0.99), (64, 12.8, 0.6)];
+    let capacity = read(&[run(&rows, 1)], None);
+    let sweep = &capacity.sweeps[0];
+    assert!(matches!(sweep.knee.why(), Some(Why::NotReached { .. })));
+    assert_eq!(sweep.within_slo.figure().unwrap().load, 8.0);
+    assert_eq!(refine::next(sweep), Some(23.0));
+    let rows = [
+        (2, 2.0, 1.0),
+        (7, 6.4, 0.99),
+        (8, 6.5, 0.6),
+        (64, 12.8, 0.6),
+    ];
+    let capacity = read(&[run(&rows, 1)], None);
+    assert_eq!(
+        refine::next(&capacity.sweeps[0]),
+        None,
+        "7 and 8 have nothing between them"
+    );
+}
+
+#[test]
+fn loads_that_may_be_the_largest_within_the_slo_are_a_set() {
+    let set = |rows: &[Row], runs: u32| {
+        let runs: Vec<Run> = (0..runs).map(|minute| run(rows, minute)).collect();
+        let capacity = read(&runs, None);
+        capacity.sweeps[0].within_slo.figure().unwrap().set.clone()
+    };
+    // 990 of 1,000 are surely over 95 %, 700 surely under.
+    assert_eq!(set(&SWEEP, 1), [16.0]);
+    // 950 of 1,000 at φ = 2: 0.928 to 0.967.
+    let close = SWEEP.map(|(users, rps, good)| (users, rps, if users == 16 { 0.95 } else { good }));
+    assert_eq!(set(&close, 1), [8.0, 16.0]);
+    // Ten times the runs that all agree leave less open, and 940 of 1,000 is not enough then.
+    let under = SWEEP.map(|(users, rps, good)| (users, rps, if users == 16 { 0.93 } else { good }));
+    assert_eq!(set(&under, 10), [8.0]);
+}
+
+#[test]
+fn replicas_have_a_range() {
+    let capacity = read(&[planned(run(&SWEEP, 1))], None);
+    // 2,670 tok/s, 9.1 % less or 10 % more: 50 × 300 × 1.44 by 2,427 to 2,937 is 8.9 to 7.35.
+    let range = capacity.replicas.figure().unwrap().range.unwrap();
+    assert_eq!((range.least, range.most), (8, 9));
+}
+
+#[test]
+fn shares_of_cost_are_by_tenant_where_requests_have_one() {
+    let counts = |tokens: u64| TenantCounts {
+        requests: 100,
+        input_tokens: tokens / 2,
+        output_tokens: tokens - tokens / 2,
+        ..TenantCounts::default()
+    };
+    let tenant = |tenant: u32, tokens: u64| TenantSummary {
+        tenant,
+        counts: counts(tokens),
+        ttft: None,
+        e2e: None,
+    };
+    let with = |top: Vec<TenantSummary>| {
+        let mut run = planned(run(&SWEEP, 1));
+        for stage in &mut run.stages {
+            stage.tenants = Some(Tenants {
+                top: top.clone(),
+                others: 2,
+                of_others: counts(30_000_000),
+                of_none: counts(0),
+            });
+        }
+        run
+    };
+    // 30 of 130 million bear 443.08 of 1,920; here the fleet costs 9 × 3.50 × 24 = 756 a day.
+    let run_of = with(vec![tenant(7, 40_000_000), tenant(3, 60_000_000)]);
+    let capacity = read(&[run_of], None);
+    let tenants = &capacity.cost.figure().unwrap().tenants;
+    let told: Vec<(&str, Whose)> = tenants
+        .iter()
+        .map(|share| (share.of.as_str(), share.whose))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("tenant-3", Whose::Tenant),
+            ("tenant-7", Whose::Tenant),
+            ("", Whose::OtherTenants(2))
+        ]
+    );
+    close(tenants[2].share, 3.0 / 13.0);
+    close(tenants[2].day.unwrap(), 756.0 * 3.0 / 13.0);
+    // What one run keeps apart and the other does not is among the others of both.
+    let runs = [
+        with(vec![tenant(7, 40_000_000), tenant(3, 60_000_000)]),
+        with(vec![tenant(7, 40_000_000), tenant(4, 60_000_000)]),
+    ];
+    let capacity = read(&runs, None);
+    let tenants = &capacity.cost.figure().unwrap().tenants;
+    assert_eq!(tenants.len(), 2);
+    assert_eq!(tenants[1].whose, Whose::OtherTenants(3));
+    close(tenants[1].share, 180.0 / 260.0);
+    // Files of earlier versions have no tokens of tenants.
+    let mut early = with(vec![tenant(7, 0)]);
+    for stage in &mut early.stages {
+        stage.tenants.as_mut().unwrap().of_others = counts(0);
+    }
+    let capacity = read(&[early], None);
+    assert!(capacity.cost.figure().unwrap().tenants.is_empty());
+}
+
+#[test]
+fn users_who_go_on_in_step_are_a_claim_less() {
+    let claims = |in_step: &[&str]| {
+        let mut run = run(&SWEEP, 1);
+        run.spec.in_step = in_step.iter().map(|name| (*name).to_owned()).collect();
+        read(&[run], None).no_claims.contains(&NoClaim::Waves)
+    };
+    assert!(claims(&["sweep@2", "sweep@4"]));
+    assert!(!claims(&[]));
+    assert!(!claims(&["steady"]), "another stage");
 }
 
 #[test]

@@ -35,13 +35,13 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use claim::NoClaim;
-pub use cost::{CostFigures, Fleet, MONTH, Share};
+pub use cost::{CostFigures, Fleet, MONTH, Share, Whose};
 pub use difference::{Compared, Difference, Verdict};
 pub use estimate::{Bounds, Change, Estimate};
 pub use known::{Known, Why};
 pub use kv::{KvBound, KvSource, Memory, ModelInMemory};
 pub use model::{ModelError, ModelShape};
-pub use replicas::{AfterLoss, PerReplica, Replicas};
+pub use replicas::{AfterLoss, CountRange, PerReplica, Replicas};
 pub use step::{SlowStart, Step, StepClass, StepEvidence, StepFigures, StepLatencies};
 pub use sweep::{Axis, KneeReading, KneeRule, Sustained, SweepReading, WithinSlo};
 
@@ -148,6 +148,19 @@ pub struct Carries {
     pub output_tokens: f64,
 }
 
+impl Capacity {
+    /// The sweep that the load within the SLO is of; without such a load the first.
+    pub fn principal(&self) -> Option<&SweepReading> {
+        let stage = self.carries.figure().map(|carries| carries.stage.as_str());
+        let own = |sweep: &&SweepReading| {
+            let within = sweep.within_slo.figure();
+            within.is_some_and(|within| Some(within.stage.as_str()) == stage)
+        };
+        let mut sweeps = self.sweeps.iter();
+        sweeps.find(own).or_else(|| self.sweeps.first())
+    }
+}
+
 /// Reads runs of one server; `model` is what its engine serves, where the user says.
 pub fn read(runs: &[Run], model: Option<&ModelInMemory>) -> Capacity {
     let first = runs.first();
@@ -169,7 +182,7 @@ pub fn read(runs: &[Run], model: Option<&ModelInMemory>) -> Capacity {
     let replicas = carries
         .as_ref()
         .map_err(|_| Why::NoLoad)
-        .and_then(|one| Replicas::of(&plan, one.per_replica(), one.input_tokens));
+        .and_then(|one| replicas_of(&plan, one));
     let gpus = first.and_then(|run| kv::number(&run.pins, "hardware.count"));
     let price = first.and_then(|run| run.spec.cost.as_ref());
     let each = gpus.map(|gpus| gpus as f64 / f64::from(servers));
@@ -199,12 +212,28 @@ pub fn read(runs: &[Run], model: Option<&ModelInMemory>) -> Capacity {
     }
 }
 
+/// For the peak of a plan, with how many they may be by the intervals of what one carries.
+fn replicas_of(plan: &CapacityPlan, one: &Carries) -> Result<Replicas, Why> {
+    let found = Replicas::of(plan, one.per_replica(), one.input_tokens)?;
+    let at = |end: fn(&Bounds) -> f64| {
+        let one_end = one.at_end(end)?;
+        let replicas = Replicas::of(plan, one_end, one.input_tokens).ok()?;
+        Some(replicas.needed)
+    };
+    Ok(Replicas {
+        range: at(|bounds| bounds.upper)
+            .zip(at(|bounds| bounds.lower))
+            .map(|(least, most)| CountRange { least, most }),
+        ..found
+    })
+}
+
 /// Servers behind the target of a run: its addresses.
 fn servers(run: &Run) -> u32 {
     run.client.target.split(", ").count().max(1) as u32
 }
 
-fn stages<'a>(runs: &'a [Run], name: &'a str) -> impl Iterator<Item = &'a StageSummary> {
+fn stages<'a>(runs: &'a [Run], name: &'a str) -> impl Iterator<Item = &'a StageSummary> + Clone {
     let all = sweep::readable(runs).flat_map(|run| &run.stages);
     all.filter(move |stage| stage.name == name)
 }
@@ -271,6 +300,18 @@ fn carries(within: &WithinSlo, kv: Option<&KvBound>, servers: u32) -> Result<Car
 }
 
 impl Carries {
+    /// The same at an end of its intervals; `None` where a rate has none. As many users bring fewer requests
+    /// because each takes longer (Little's law).
+    fn at_end(&self, end: fn(&Bounds) -> f64) -> Option<PerReplica> {
+        let rps = end(&self.rps.interval?);
+        Some(PerReplica {
+            rps,
+            service_s: self.service_s * self.rps.value / rps,
+            output_tps: end(&self.output_tps.interval?),
+            ..self.per_replica()
+        })
+    }
+
     /// What replicas are counted by.
     pub fn per_replica(&self) -> PerReplica {
         PerReplica {

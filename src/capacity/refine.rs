@@ -1,26 +1,44 @@
-//! Which load of a sweep is to be measured next: the gap that the knee lies in, cut in two.
+//! Which load of a sweep is to be measured next: a gap that the knee or the largest load within the SLO lies
+//! in, cut in two.
 
-use super::sweep::{Axis, KneeRule, SweepReading};
+use super::sweep::{Axis, KneeReading, KneeRule, SweepReading};
 
 /// Neighbours this close say as much as one.
 const CLOSE: f64 = 1.1;
 
-/// The load that would tell most of where the knee is; `None` where its neighbours are as close as anybody
-/// needs, or there is no knee to look for.
+/// The load that would tell most of where the knee and the largest load within the SLO are; `None` where their
+/// neighbours are as close as anybody needs, or there is neither.
 ///
 /// Loads grow by factors, so a gap is cut at the geometric mean of its ends: between 16 and 32 users at 23.
-/// Of the gaps next to the knee the wider one, that above it only where goodput falls there. Users are whole,
-/// so 3 and 4 have nothing between them; ends within 10 % of each other are close enough.
+/// Of the gaps next to the knee (that above it only where goodput falls there) and that above the largest load
+/// within the SLO the widest one. Users are whole, so 3 and 4 have nothing between them; ends within 10 % of
+/// each other are close enough.
 pub fn next(sweep: &SweepReading) -> Option<f64> {
-    let knee = sweep.knee.figure()?;
+    let mut gaps: Vec<(f64, f64)> = Vec::new();
+    gaps.extend(
+        sweep
+            .knee
+            .figure()
+            .into_iter()
+            .flat_map(|knee| next_to(sweep, knee)),
+    );
+    gaps.extend(sweep.within_slo.figure().and_then(|within| {
+        let mut steps = sweep.steps.iter();
+        let beyond = steps.find(|step| step.load > within.load && step.figures.is_some())?;
+        Some((within.load, beyond.load))
+    }));
+    gaps.sort_by(|one, other| (other.1 / other.0).total_cmp(&(one.1 / one.0)));
+    gaps.into_iter().find_map(|gap| cut(gap, sweep.axis))
+}
+
+/// The gaps beside the knee.
+fn next_to(sweep: &SweepReading, knee: &KneeReading) -> impl Iterator<Item = (f64, f64)> {
     let below = knee.below.map(|below| (below, knee.load));
     let above = match knee.by {
         KneeRule::Goodput => above(sweep, knee.load).map(|above| (knee.load, above)),
         KneeRule::Throughput => None,
     };
-    let mut gaps: Vec<(f64, f64)> = below.into_iter().chain(above).collect();
-    gaps.sort_by(|one, other| (other.1 / other.0).total_cmp(&(one.1 / one.0)));
-    gaps.into_iter().find_map(|gap| cut(gap, sweep.axis))
+    below.into_iter().chain(above)
 }
 
 /// The next higher load, where it gives less that is good.

@@ -33,8 +33,20 @@ pub struct Replicas {
     pub by_tokens: u64,
     /// The larger of both.
     pub needed: u64,
+    /// How many they may be, by the intervals of what one replica carries; `None` where it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<CountRange>,
     /// What is left when one of them is lost.
     pub after_loss: AfterLoss,
+}
+
+/// From so many to so many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct CountRange {
+    /// At the least.
+    pub least: u64,
+    /// At the most.
+    pub most: u64,
 }
 
 /// A fleet that has lost a replica, at the peak.
@@ -110,6 +122,7 @@ impl Replicas {
             by_users: users,
             by_tokens: tokens,
             needed,
+            range: None,
             after_loss: AfterLoss::of(needed, one.rps, peak),
         })
     }

@@ -8,11 +8,17 @@ use crate::spec::CapacityPlan;
 use crate::stats::knee::{
     Knee as ThroughputKnee, Rung, by_goodput, by_throughput, throughput_candidates,
 };
+use crate::stats::moderated::Interval;
 use crate::stats::noise::Noise;
+use crate::stats::proportion::{
+    Count, ScatterPrior, Share, effective_share, overdispersion, wilson,
+};
 use crate::summary::{Run, RunEnd, Saturation, StageSummary};
 
 /// A last step that raised goodput by so much has not reached its best.
 const RISING: f64 = 0.05;
+/// How much more good requests of a stage scatter than independent ones, with what that assumption is worth.
+const SHARED_QUEUE: ScatterPrior = ScatterPrior { phi: 2.0, df: 3.0 };
 /// How far below the load that is to be verified an open loop may lie, as a share of it.
 const NEAR: f64 = 0.05;
 
@@ -76,6 +82,10 @@ pub struct WithinSlo {
     pub stage: String,
     /// Its load.
     pub load: f64,
+    /// Loads that may be the largest, by intervals of the share of good requests; empty in files of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set: Vec<f64>,
     /// Users of its closed loop; of an open one the requests in flight.
     pub users: f64,
     /// Share of its requests that were good.
@@ -120,7 +130,7 @@ pub enum Sustained {
 }
 
 /// Runs whose figures may be read: all but those that somebody stopped.
-pub(super) fn readable(runs: &[Run]) -> impl Iterator<Item = &Run> {
+pub(super) fn readable(runs: &[Run]) -> impl Iterator<Item = &Run> + Clone {
     runs.iter().filter(|run| run.end != RunEnd::Interrupted)
 }
 
@@ -295,6 +305,7 @@ fn within(
     Ok(WithinSlo {
         stage: step.stage.clone(),
         load: step.load,
+        set: may_be(steps, stages, wanted),
         users: match axis {
             Axis::Users => step.load,
             Axis::Rate => figures.in_flight,
@@ -304,6 +315,49 @@ fn within(
         is_last: !left,
         sustained,
     })
+}
+
+/// Loads that may be the largest within the SLO: at which, as at all smaller ones, the share of good requests may
+/// be as wanted, and at the next one below.
+///
+/// Shares have Wilson's intervals of 95 %; requests of one stage share its queue, so they count as half as many
+/// until runs say how much they scatter. 950 of 1,000 good at 16 users and 700 at 32, 95 % wanted: 8 and 16.
+fn may_be(steps: &[Step], stages: &[&StageSummary], wanted: f64) -> Vec<f64> {
+    let intervals: Vec<(f64, Interval)> = steps
+        .iter()
+        .filter(|step| step.figures.is_some())
+        .filter_map(|step| Some((step.load, share_of(step, stages)?)))
+        .collect();
+    let mut set = Vec::new();
+    for (number, (load, share)) in intervals.iter().enumerate() {
+        if share.upper < wanted {
+            break;
+        }
+        let next = intervals.get(number + 1);
+        if next.is_none_or(|(_, next)| next.lower < wanted) {
+            set.push(*load);
+        }
+    }
+    set
+}
+
+/// The interval of a step's share of good requests, over its valid runs.
+fn share_of(step: &Step, stages: &[&StageSummary]) -> Option<Interval> {
+    let own = stages
+        .iter()
+        .filter(|stage| stage.name == step.stage && stage.invalid.is_empty());
+    let counts: Vec<Count> = own
+        .filter_map(|stage| {
+            let attained = stage.pooled.attainment.as_ref()?;
+            Some(Count {
+                events: attained.good,
+                trials: attained.of,
+            })
+        })
+        .collect();
+    let phi = overdispersion(&[&counts], SHARED_QUEUE);
+    let Share { p, n } = effective_share(&counts, phi)?;
+    Some(wilson(p, n, 0.95))
 }
 
 /// What open stages say of a rate that a closed loop reached.

@@ -7,6 +7,7 @@ use clap::Args;
 use super::baseline::{kept_baseline, runs_at};
 use super::context::Context;
 use super::failure::Failure;
+use super::look::LangArgs;
 use super::report::is_report;
 use super::source::read_file;
 use crate::capacity::{self, Capacity, CapacityFile, Compared, Memory, ModelInMemory, ModelShape};
@@ -23,7 +24,7 @@ use crate::summary::{Run, Side};
 #[command(after_help = "\
 Examples:
   infergate capacity infergate-out/chat-8b-20261129T191243Z-1f3a
-  infergate capacity infergate-out/before infergate-out/after --markdown > capacity.md
+  infergate capacity infergate-out/before infergate-out/after --markdown --lang zh > capacity.md
   infergate capacity infergate-out/chat-8b-20261129T191243Z-1f3a --json | jq .capacity.carries
   infergate capacity RUN.json --model-config config.json --gpu-memory 80 --weights 16.1 --activation 2
 
@@ -42,6 +43,9 @@ pub(super) struct CapacityArgs {
     /// Print Markdown, for a job summary
     #[arg(long)]
     markdown: bool,
+
+    #[command(flatten)]
+    lang: LangArgs,
 
     #[command(flatten)]
     model: ModelArgs,
@@ -117,11 +121,12 @@ impl CapacityArgs {
         context: &Context,
         file: impl FnOnce() -> CapacityFile,
     ) -> Result<String, Failure> {
+        let lang = self.lang.find(context)?;
         if self.markdown {
-            return Ok(report::capacity::markdown(model));
+            return Ok(report::capacity::markdown(model, lang));
         }
         if !self.json {
-            return Ok(context.paint(&report::capacity::text(model)));
+            return Ok(context.paint(&report::capacity::text(model, lang)));
         }
         let text = serde_json::to_string_pretty(&file());
         text.map(|text| text + "\n").map_err(|error| {

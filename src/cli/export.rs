@@ -7,8 +7,9 @@ use clap::{Args, ValueEnum};
 use super::baseline::runs_at;
 use super::context::Context;
 use super::failure::Failure;
+use crate::archive::save_text;
 use crate::exit::Exit;
-use crate::report::export::{csv, openmetrics};
+use crate::report::export::{Exported, csv, llm_d, openmetrics, vllm};
 use crate::summary::Run;
 
 /// Views of DuckDB over an archive.
@@ -22,11 +23,17 @@ const FOLDER: &str = "baselines";
 /// instant at which its run began. Values are those that gates judge: in percentiles every failed
 /// request counts as infinitely slow. For DuckDB it prints views over the archive as it lies. Judges
 /// nothing.
+///
+/// `vllm` and `llm-d` are the result files of `vllm bench serve` and of llm-d's benchmarks, one for each stage
+/// of each run, so that what reads those goes on. Their percentiles are of completed requests, as the tools'
+/// are, with the failed ones counted beside them. An invalid or interrupted stage is left out and named:
+/// those files have no word for it. `infergate import` reads a vLLM file of ours as what it is.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   infergate export infergate-out/chat-8b-20261129T191243Z-1f3a --format csv > cells.csv
   infergate export baselines/chat-8b/nvidia-h200-vllm-1f3a9c0e --format openmetrics > chat-8b.om
+  infergate export infergate-out/chat-8b-20261129T191243Z-1f3a --format vllm --dir results
   infergate export --format duckdb > infergate.sql
   promtool tsdb create-blocks-from openmetrics chat-8b.om data
 
@@ -40,6 +47,11 @@ pub(super) struct ExportArgs {
     #[arg(long, value_enum)]
     format: Format,
 
+    /// Folder for the files of `vllm` and `llm-d`, a file each; without it they go to standard output,
+    /// several vLLM results a line each
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
     /// Folder of promoted baselines that the views read
     #[arg(long, default_value = FOLDER, value_name = "DIR")]
     baselines: PathBuf,
@@ -51,12 +63,23 @@ enum Format {
     Csv,
     /// OpenMetrics text 1.0
     Openmetrics,
+    /// JSON as `vllm bench serve --save-result` writes it
+    Vllm,
+    /// Benchmark report 0.2 of llm-d, as YAML
+    LlmD,
     /// SQL that makes the views `infergate_runs`, a run a row, and `infergate_cells`, a cell a row
     Duckdb,
 }
 
 pub(super) fn run(args: &ExportArgs, context: &mut Context) -> Result<Exit, Failure> {
+    if args.dir.is_some() && !matches!(args.format, Format::Vllm | Format::LlmD) {
+        return Err(Failure::usage(
+            "`--dir` is for `--format vllm` and `llm-d`, which are many files; send others where you like by `>`",
+        ));
+    }
     let text = match args.format {
+        Format::Vllm => results(args, vllm(&runs(args)?), context)?,
+        Format::LlmD => results(args, llm_d(&runs(args)?), context)?,
         Format::Csv => csv(&runs(args)?),
         Format::Openmetrics => openmetrics(&runs(args)?),
         Format::Duckdb if args.runs.is_empty() => views(&args.baselines.to_string_lossy())?,
@@ -84,6 +107,44 @@ fn runs(args: &ExportArgs) -> Result<Vec<Run>, Failure> {
     runs.sort_by(|a, b| a.started.cmp(&b.started).then_with(|| a.id.cmp(&b.id)));
     runs.dedup_by(|a, b| a.id == b.id);
     Ok(runs)
+}
+
+/// Writes results into their folder, or gives what to print of them.
+fn results(
+    args: &ExportArgs,
+    exported: Exported,
+    context: &mut Context,
+) -> Result<String, Failure> {
+    for left in &exported.left_out {
+        context.note(&format!("left out {left}"));
+    }
+    let Exported { files, left_out } = exported;
+    if files.is_empty() {
+        return Err(Failure::usage(format!(
+            "nothing to export: {}",
+            left_out.first().map_or(
+                "the runs have no stage",
+                |_| "each stage was left out, as said above"
+            )
+        )));
+    }
+    let is_llm_d = args.format == Format::LlmD;
+    let Some(folder) = &args.dir else {
+        if is_llm_d && files.len() > 1 {
+            return Err(Failure::usage(format!(
+                "{} reports do not fit in one file of llm-d; name a folder for them by `--dir`",
+                files.len()
+            )));
+        }
+        return Ok(files.into_iter().map(|file| file.text).collect());
+    };
+    let ending = if is_llm_d { "yaml" } else { "json" };
+    for file in &files {
+        let path = folder.join(format!("{}.{ending}", file.stem));
+        save_text(&path, &file.text)?;
+        context.note(&format!("wrote {}", path.display()));
+    }
+    Ok(String::new())
 }
 
 /// The views over a folder; one that a pattern or a quoted text would read otherwise is refused.

@@ -1,11 +1,13 @@
 //! Run files of other tools, wherever a run is expected.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 use super::source::read_file;
 use crate::archive::{ArchiveError, load_runs, parse_run};
-use crate::importer::{ImportError, Options, import, is_foreign};
+use crate::importer::{Foreign, ImportError, Input, Options};
 use crate::summary::{RUN_FORMAT, Run};
 
 impl From<ImportError> for Failure {
@@ -33,15 +35,18 @@ pub(super) fn runs_at(path: &Path) -> Result<Vec<Run>, Failure> {
 }
 
 fn runs_of_file(path: &Path) -> Result<Vec<Run>, Failure> {
-    let text = text_of(path)?;
-    if is_ours(&text) || !is_foreign(&text) {
-        return match parse_run(path, &text) {
-            Ok(run) => Ok(vec![run]),
-            Err(error) if is_ours(&text) => Err(error.into()),
-            Err(_) => Ok(import(&name_of(path), &text, &Options::default())?),
-        };
+    let own = |path: &Path| parse_run(path, &text_of(path)?).map_err(Failure::from);
+    if is_ours(path)? {
+        return Ok(vec![own(path)?]);
     }
-    Ok(import(&name_of(path), &text, &Options::default())?)
+    let (name, file) = (name_of(path), OnDisk(path));
+    let foreign = Foreign::read(&name, &file)?;
+    if !foreign.is_known()
+        && let Ok(run) = own(path)
+    {
+        return Ok(vec![run]);
+    }
+    Ok(foreign.runs(&Options::default())?)
 }
 
 /// The runs of another tool's file, or of all those in a folder that are recognised.
@@ -56,14 +61,14 @@ pub(super) fn foreign_at(path: &Path, options: &Options) -> Result<Vec<Run>, Fai
         }
         return Ok(runs);
     }
-    let text = text_of(path)?;
-    if is_ours(&text) {
+    if is_ours(path)? {
         return Err(Failure::usage(format!(
             "cannot import `{}`: it is a run of infergate already; name it as it is",
             path.display()
         )));
     }
-    Ok(import(&name_of(path), &text, options)?)
+    let name = name_of(path);
+    Ok(Foreign::read(&name, &OnDisk(path))?.runs(options)?)
 }
 
 fn foreign_in(folder: &Path, options: &Options) -> Result<Vec<Run>, Failure> {
@@ -72,14 +77,27 @@ fn foreign_in(folder: &Path, options: &Options) -> Result<Vec<Run>, Failure> {
     files.sort();
     let mut runs = Vec::new();
     for path in files {
-        let Ok(text) = read_file(&path) else {
+        if !is_ours(&path).is_ok_and(|is_ours| !is_ours) {
+            continue;
+        }
+        let (name, file) = (name_of(&path), OnDisk(&path));
+        let Ok(foreign) = Foreign::read(&name, &file) else {
             continue;
         };
-        if !is_ours(&text) && is_foreign(&text) {
-            runs.extend(import(&name_of(&path), &text, options)?);
+        if foreign.is_known() {
+            runs.extend(foreign.runs(options)?);
         }
     }
     Ok(runs)
+}
+
+/// A file, opened anew for each pass over it.
+struct OnDisk<'a>(&'a Path);
+
+impl Input for OnDisk<'_> {
+    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(File::open(self.0)?))
+    }
 }
 
 /// Files of a folder and of those in it, so many levels deep.
@@ -102,14 +120,15 @@ fn text_of(path: &Path) -> Result<String, Failure> {
         .map_err(|why| Failure::usage(format!("cannot read `{}`: {why}", path.display())))
 }
 
-/// Whether a text names our format near its start, whole or not.
-fn is_ours(text: &str) -> bool {
+/// Whether a file names our format near its start, whole or not.
+fn is_ours(path: &Path) -> Result<bool, Failure> {
+    let mut start = Vec::new();
+    let file = File::open(path);
+    file.and_then(|file| file.take(400).read_to_end(&mut start))
+        .map_err(|why| Failure::usage(format!("cannot read `{}`: {why}", path.display())))?;
+    let start = String::from_utf8_lossy(&start);
     let name = RUN_FORMAT.split('/').next().unwrap_or(RUN_FORMAT);
-    let start = text
-        .char_indices()
-        .nth(400)
-        .map_or(text, |(at, _)| &text[..at]);
-    start.contains("\"format\"") && start.contains(name)
+    Ok(start.contains("\"format\"") && start.contains(name))
 }
 
 fn name_of(path: &Path) -> String {

@@ -157,17 +157,23 @@ fn stages_of<'a>(run: &'a Run, cell: &Cell) -> impl Iterator<Item = &'a StageSum
         .filter(move |stage| cell.stage.as_ref().is_none_or(|name| *name == stage.name))
 }
 
-/// What a side's requests did, relative to the plan, so that a slower side that gets through fewer
-/// requests of a closed loop has not done other work.
+/// What a side's requests did.
 #[derive(Clone, Copy)]
 struct Work {
-    input: f64,
-    output: f64,
-    completed: f64,
+    input: Tokens,
+    output: Tokens,
+    answers: f64,
+    counted: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Tokens {
+    observed: f64,
+    planned: f64,
 }
 
 impl Work {
-    /// Over all runs of a side; `None` where nothing was planned.
+    /// Over all runs of a side; `None` where no request counts.
     fn of(runs: &[&Run], cell: &Cell) -> Option<Self> {
         let stages: Vec<&ClassSummary> = runs
             .iter()
@@ -177,40 +183,49 @@ impl Work {
             stages.iter().map(|class| part(class)).sum::<u64>() as f64
         };
         let counted = sum(ClassSummary::counted);
-        // Where nobody planned a length, that of an answer stands for it.
-        let answers = sum(ClassSummary::ended_well);
-        let share = |observed: f64, planned: f64| {
-            if planned > 0.0 {
-                observed / planned
-            } else if answers > 0.0 && observed > 0.0 {
-                observed / answers
-            } else {
-                1.0
-            }
-        };
         (counted > 0.0).then(|| Self {
-            input: share(
-                sum(|class| class.tokens.input_observed),
-                sum(|class| class.tokens.input_planned),
-            ),
-            output: share(
-                sum(|class| class.tokens.output_observed),
-                sum(|class| class.tokens.output_planned),
-            ),
-            completed: share(sum(ClassSummary::ended_well), counted),
+            input: Tokens {
+                observed: sum(|class| class.tokens.input_observed),
+                planned: sum(|class| class.tokens.input_planned),
+            },
+            output: Tokens {
+                observed: sum(|class| class.tokens.output_observed),
+                planned: sum(|class| class.tokens.output_planned),
+            },
+            answers: sum(ClassSummary::ended_well),
+            counted,
         })
     }
 
-    /// What differs by more than `limit`, as a fraction of the baseline's.
+    /// What differs by more than `limit`, as a fraction of the baseline's. Tokens are relative to the plan,
+    /// so that a slower side that gets through fewer requests of a closed loop has not done other work;
+    /// where a side has no plan, as those of other tools, the tokens of an answer are held against each other.
     fn difference(self, head: Self, limit: f64) -> Option<String> {
+        let tokens = |of: fn(&Self) -> Tokens| {
+            let both = [&self, &head];
+            let planned = both.iter().all(|side| of(side).planned > 0.0);
+            both.map(|side| {
+                let Tokens {
+                    observed,
+                    planned: plan,
+                } = of(side);
+                let each = if planned { plan } else { side.answers };
+                if each > 0.0 && (planned || observed > 0.0) {
+                    observed / each
+                } else {
+                    1.0
+                }
+            })
+        };
+        let completions = [&self, &head].map(|side| side.answers / side.counted);
         let parts: Vec<String> = [
-            ("input tokens", self.input, head.input),
-            ("output tokens", self.output, head.output),
-            ("completions", self.completed, head.completed),
+            ("input tokens", tokens(|side| side.input)),
+            ("output tokens", tokens(|side| side.output)),
+            ("completions", completions),
         ]
         .into_iter()
-        .filter(|(_, base, head)| (head - base).abs() > limit * base.abs())
-        .map(|(what, base, head)| {
+        .filter(|(_, [base, head])| (head - base).abs() > limit * base.abs())
+        .map(|(what, [base, head])| {
             if base > 0.0 {
                 format!("{what} {:+.1} %", (head / base - 1.0) * 100.0)
             } else {

@@ -356,6 +356,25 @@ fn other_work_is_seen_relative_to_the_plan() {
 }
 
 #[test]
+fn without_a_plan_on_one_side_the_tokens_of_an_answer_are_compared() {
+    let mut pairs = Pairs::new(2);
+    for run in &mut pairs.candidate {
+        let tokens = &mut run.stages[0].pooled.tokens;
+        (tokens.input_planned, tokens.output_planned) = (0, 0);
+    }
+    let got = of(&pairs.baseline, &pairs.candidate, &[]);
+    assert_eq!(got.cells[0].work_changed, None);
+    for run in &mut pairs.candidate {
+        run.stages[0].pooled.tokens.output_observed /= 2;
+    }
+    let got = of(&pairs.baseline, &pairs.candidate, &[]);
+    assert_eq!(
+        got.cells[0].work_changed.as_deref(),
+        Some("output tokens -50.0 %")
+    );
+}
+
+#[test]
 fn sides_of_the_archive_other_than_the_baseline_say_nothing_of_noise() {
     let pairs = Pairs::new(2);
     let mut archived = archive(&[vec![0.0, 0.01], vec![0.0, 0.5], vec![0.0, 0.01]]);

@@ -85,7 +85,10 @@ pub(super) fn run(
     let elapsed_s = stages.iter().map(|stage| stage.window_s).sum();
     Ok(Run {
         format: RUN_FORMAT.to_owned(),
-        definition: tool.tag.to_owned(),
+        definition: found
+            .definition
+            .clone()
+            .unwrap_or_else(|| tool.tag.to_owned()),
         id: id(&found, place),
         session: session(tool, &found),
         pair: None,
@@ -191,6 +194,9 @@ fn id(found: &Found, place: Place<'_>) -> String {
 /// Runs of one day, and all whose day nobody knows, are one session: what was measured in one go says
 /// nothing about how days differ.
 fn session(tool: &Tool, found: &Found) -> String {
+    if let Some(session) = &found.session {
+        return session.clone();
+    }
     let name = tool.tag.split('/').next().unwrap_or(tool.tag);
     match found.started {
         Some(started) => format!("import-{name}-{}", instant::day(started)),

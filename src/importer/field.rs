@@ -57,12 +57,6 @@ pub(super) fn setting(value: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// A list of numbers; what is none of them is absent.
-pub(super) fn list(value: &Value, path: &str) -> Option<Vec<Option<f64>>> {
-    let list = at(value, path)?.as_array()?;
-    Some(list.iter().map(as_num).collect())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

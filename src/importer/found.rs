@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::field::num;
 use super::notes::Notes;
+use super::packed::Gaps;
 use crate::metric::{Metric, Quantile};
 use crate::provenance::PinPath;
 use crate::sample::Outcome;
@@ -17,6 +18,12 @@ use crate::summary::PercentileMethod;
 pub(super) struct Found {
     /// The tool's version.
     pub(super) version: Option<String>,
+    /// By whose definitions its figures are, where not by the tool's own.
+    pub(super) definition: Option<String>,
+    /// Its id, where its stages stand in rows of their own.
+    pub(super) run: Option<String>,
+    /// Its session, where the file tells.
+    pub(super) session: Option<String>,
     /// The shape of the file, in words.
     pub(super) shape: &'static str,
     /// When it started.
@@ -60,6 +67,8 @@ pub(super) struct FoundStage {
     pub(super) users: Option<u32>,
     /// Requests a second, of an open loop.
     pub(super) rate_rps: Option<f64>,
+    /// Whether latencies count from the scheduled instant.
+    pub(super) from_schedule: bool,
     /// Requests that the tool says it made.
     pub(super) requests: Option<u64>,
     /// Those that it counts as good.
@@ -146,7 +155,7 @@ pub(super) struct FoundRequest {
     /// End-to-end latency.
     pub(super) e2e_s: Option<f64>,
     /// Gaps between events after the first; `None` where only the ends are known.
-    pub(super) gaps_s: Option<Vec<f64>>,
+    pub(super) gaps_s: Option<Gaps>,
     /// Input tokens.
     pub(super) input: Option<u32>,
     /// Output tokens.
@@ -171,6 +180,12 @@ impl FoundRequest {
             error: None,
         }
     }
+}
+
+/// The last line of a Python traceback says what happened.
+pub(super) fn last_line(error: &str) -> Option<String> {
+    let line = error.trim().lines().last()?.trim();
+    (!line.is_empty()).then(|| line.to_owned())
 }
 
 /// The API that a tool's word for it stands for, as our own runs call it.

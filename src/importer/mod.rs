@@ -10,13 +10,20 @@ mod assemble;
 mod document;
 mod field;
 mod found;
+mod input;
 mod instant;
+mod lean;
 mod notes;
+mod own;
+mod packed;
+mod place;
 mod records;
 mod reduced;
 mod secrets;
 mod spec_text;
+mod spelled;
 mod tools;
+mod top;
 mod yaml;
 
 #[cfg(test)]
@@ -24,11 +31,11 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use crate::ident::Digest;
 use crate::provenance::PinPath;
 use crate::spec::Slo;
 use crate::summary::Run;
 
+pub use input::Input;
 pub use notes::Code;
 
 /// What is said beside a file.
@@ -43,6 +50,14 @@ pub struct Options {
 /// Why a file gives no run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
+    /// Can't be read at all.
+    #[error("cannot read `{file}`: {why}")]
+    Unreadable {
+        /// Which file.
+        file: String,
+        /// What the system says.
+        why: String,
+    },
     /// Nobody's.
     #[error(
         "cannot import `{file}`: {what}; looked for {}; name a result file of one of these tools",
@@ -95,67 +110,106 @@ pub enum ImportError {
     },
 }
 
-/// Whether a text looks like one of another tool's files: of a known tool, whole or not.
-pub fn is_foreign(text: &str) -> bool {
-    let document = document::Document::read(text);
-    tools::recognise(&document).next().is_some()
+/// A file that was gone through once.
+pub struct Foreign<'a> {
+    file: &'a str,
+    document: document::Document<'a>,
 }
 
-/// The runs of a file, one for each run of the tool that it holds.
-///
-/// # Errors
-///
-/// Where it is of no known tool or of several, and where it does not hold what its tool writes.
-pub fn import(file: &str, text: &str, options: &Options) -> Result<Vec<Run>, ImportError> {
-    let document = document::Document::read(text);
-    let tools: Vec<&tools::Tool> = tools::recognise(&document).collect();
-    let tool = match tools.as_slice() {
-        [tool] => *tool,
-        [] => {
-            return Err(ImportError::Unknown {
+impl<'a> Foreign<'a> {
+    /// Goes through a file of this name.
+    ///
+    /// # Errors
+    ///
+    /// Where it can't be read.
+    pub fn read(file: &'a str, input: &'a dyn Input) -> Result<Self, ImportError> {
+        let document =
+            document::Document::read(input).map_err(|error| ImportError::Unreadable {
                 file: file.to_owned(),
-                what: unknown(&document),
-                looked_for: tools::looked_for(),
-            });
+                why: error.to_string(),
+            })?;
+        Ok(Self { file, document })
+    }
+
+    /// Whether it looks like one of another tool's files: of a known tool, whole or not.
+    pub fn is_known(&self) -> bool {
+        tools::recognise(&self.document).next().is_some()
+    }
+
+    /// Its runs, one for each run of the tool that it holds.
+    ///
+    /// # Errors
+    ///
+    /// Where it is of no known tool or of several, and where it does not hold what its tool writes.
+    pub fn runs(&self, options: &Options) -> Result<Vec<Run>, ImportError> {
+        let tool = self.tool()?;
+        let document = &self.document;
+        let shape = |why: &str| ImportError::Shape {
+            file: self.file.to_owned(),
+            tool: tool.name,
+            why: document.secrets.clean(why),
+        };
+        if document.is_cut {
+            return Err(shape("it holds far more than a file of results does"));
         }
-        several => {
-            return Err(ImportError::Ambiguous {
-                file: file.to_owned(),
-                tools: several.iter().map(|tool| tool.name.to_owned()).collect(),
-            });
-        }
-    };
-    let secrets = secrets::Secrets::of(&document.values);
-    let found = (tool.read)(&document).map_err(|why| ImportError::Shape {
-        file: file.to_owned(),
-        tool: tool.name,
-        why: secrets.clean(&why),
-    })?;
-    let digest = Digest::of(text.as_bytes());
-    found
-        .into_iter()
-        .enumerate()
-        .map(|(index, mut found)| {
+        let mut runs = Vec::new();
+        let mut assemble = |found| {
+            let place = assemble::Place {
+                file: self.file,
+                digest: document.digest,
+                index: runs.len(),
+                secrets: &document.secrets,
+            };
+            runs.push(assemble::run(tool, found, place, options));
+        };
+        let mut parts = Vec::new();
+        let read = tool.read(document, options, &mut |mut found| {
             if let Some(broken) = &document.broken {
                 found.notes.doubt(
                     Code::CutOff,
                     format!("the file is not whole, what stands before is used: {broken}"),
                 );
             }
-            let place = assemble::Place {
-                file,
-                digest,
-                index,
-                secrets: &secrets,
-            };
-            assemble::run(tool, found, place, options)
-        })
-        .collect()
+            if found.run.is_some() {
+                parts.push(found);
+            } else {
+                assemble(found);
+            }
+        });
+        own::join(parts).into_iter().for_each(assemble);
+        read.map_err(|why| shape(&why))?;
+        runs.into_iter().collect()
+    }
+
+    fn tool(&self) -> Result<&'static tools::Tool, ImportError> {
+        let tools: Vec<&tools::Tool> = tools::recognise(&self.document).collect();
+        match tools.as_slice() {
+            [tool] => Ok(tool),
+            [] => Err(ImportError::Unknown {
+                file: self.file.to_owned(),
+                what: unknown(&self.document),
+                looked_for: tools::looked_for(),
+            }),
+            several => Err(ImportError::Ambiguous {
+                file: self.file.to_owned(),
+                tools: several.iter().map(|tool| tool.name.to_owned()).collect(),
+            }),
+        }
+    }
+}
+
+/// The runs of a file.
+///
+/// # Errors
+///
+/// Those of [`Foreign::read`] and [`Foreign::runs`].
+pub fn import(file: &str, input: &dyn Input, options: &Options) -> Result<Vec<Run>, ImportError> {
+    Foreign::read(file, input)?.runs(options)
 }
 
 /// What an unknown file is.
 fn unknown(document: &document::Document<'_>) -> String {
-    match (&document.broken, document.values.is_empty()) {
+    match (&document.broken, document.is_text()) {
         (Some(why), true) => format!("it is no whole JSON ({why})"),
         (_, false) => "its JSON is of no tool that is known".to_owned(),
         (None, true) if document.text.trim().is_empty() => "it is empty".to_owned(),

@@ -7,35 +7,48 @@ use crate::metric::{Metric, Quantile};
 use crate::plan::Phase;
 use crate::sample::{RequestRecord, StageEnd, StageObservation, TokenSource};
 use crate::spec::Spec;
-use crate::summary::{StageContext, StageSummary, summarise_stage};
+use crate::summary::{Records, StageContext, StageSummary, summarise_stage};
 use crate::unit::Nanos;
 
 /// Quantiles that are stored of an imported run.
 const QUANTILES: [Quantile; 4] = Quantile::STANDARD;
 
+/// Its requests as records, made anew in each pass: they are many, and their instants are packed.
+struct Each<'a> {
+    found: &'a FoundStage,
+    stage: u32,
+    /// When the first one was sent; `None` where one does not tell.
+    zero_s: Option<f64>,
+}
+
+impl Records for Each<'_> {
+    type Error = Infallible;
+
+    fn each(&self, see: &mut dyn FnMut(&RequestRecord)) -> Result<(), Infallible> {
+        for (index, request) in (0..).zip(&self.found.each) {
+            let start = self.zero_s.zip(request.start_s);
+            let start = start.map_or(0.0, |(zero, start)| start - zero);
+            see(&record(request, self.stage, index, start));
+        }
+        Ok(())
+    }
+}
+
 /// The summary of a stage of which each request is known, by the stage and classes of this spec.
 pub(super) fn summarise(found: &FoundStage, index: usize, spec: &Spec) -> Option<StageSummary> {
     let stage = spec.stages.get(index)?;
     let timed = found.each.iter().all(|request| request.start_s.is_some());
-    let zero = found
-        .each
-        .iter()
-        .filter_map(|request| request.start_s)
-        .reduce(f64::min)
-        .filter(|_| timed)
-        .unwrap_or(0.0);
-    let records: Vec<RequestRecord> = (0..)
-        .zip(&found.each)
-        .map(|(number, request)| {
-            let start = request.start_s.filter(|_| timed).unwrap_or(zero) - zero;
-            record(request, index as u32, number, start)
-        })
-        .collect();
-    let end = records
-        .iter()
-        .filter_map(|record| record.done.or(record.last_token()).or(record.sent))
-        .max()
-        .unwrap_or(Nanos::ZERO);
+    let starts = found.each.iter().filter_map(|request| request.start_s);
+    let records = Each {
+        found,
+        stage: index as u32,
+        zero_s: starts.reduce(f64::min).filter(|_| timed),
+    };
+    let mut end = Nanos::ZERO;
+    let Ok::<_, Infallible>(()) = records.each(&mut |record| {
+        let last = record.done.or(record.last_token()).or(record.sent);
+        end = end.max(last.unwrap_or(Nanos::ZERO));
+    });
     let told = found.duration_s.and_then(Nanos::try_from_secs_f64);
     // An instant past the last one, so that it counts.
     let end = told.unwrap_or(Nanos::ZERO).max(end + Nanos::new(1));
@@ -60,8 +73,7 @@ pub(super) fn summarise(found: &FoundStage, index: usize, spec: &Spec) -> Option
         quantiles: &QUANTILES,
         token_mismatch: spec.gate.token_mismatch,
     };
-    let Ok::<_, Infallible>(mut summary) =
-        summarise_stage(context, records.as_slice(), &observation);
+    let Ok::<_, Infallible>(mut summary) = summarise_stage(context, &records, &observation);
     // Tools count from the send, whatever the load.
     summary.from_schedule = false;
     summary.health = None;
@@ -84,7 +96,7 @@ fn record(request: &FoundRequest, stage: u32, index: u32, start_s: f64) -> Reque
         (Some(gaps), Some(ttft)) => {
             let mut elapsed = ttft;
             for gap in gaps {
-                elapsed += gap.max(0.0);
+                elapsed += f64::from(gap.max(0.0));
                 events.extend(at(elapsed));
             }
         }

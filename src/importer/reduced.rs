@@ -109,10 +109,11 @@ pub(super) fn summarise(found: &FoundStage, name: &str, notes: &mut Notes) -> St
     };
     StageSummary {
         name: name.to_owned(),
-        from_schedule: false,
+        from_schedule: found.from_schedule,
         users: found.users,
         rate_rps: found.rate_rps,
         window_s,
+        refined: false,
         invalid: Vec::new(),
         settling: None,
         load_state: None,

@@ -1,6 +1,6 @@
 //! Keeps secrets of other tools' files out of everything that is made of them.
 
-use serde_json::Value;
+use std::collections::BTreeSet;
 
 use crate::ident::Secret;
 
@@ -37,15 +37,11 @@ const SHORTEST: usize = 6;
 pub(super) struct Secrets(Vec<Secret>);
 
 impl Secrets {
-    /// Values of fields that are called like one, at any depth.
-    pub(super) fn of(values: &[Value]) -> Self {
-        let mut found = Vec::new();
-        for value in values {
-            gather(value, false, &mut found);
-        }
+    /// These values of fields that are called like one.
+    pub(super) fn of(found: BTreeSet<String>) -> Self {
+        let mut found: Vec<String> = found.into_iter().collect();
         // Longest first, so that one within another leaves no rest.
         found.sort_by_key(|text| std::cmp::Reverse(text.len()));
-        found.dedup();
         Self(found.into_iter().map(Secret::new).collect())
     }
 
@@ -83,31 +79,22 @@ impl Secrets {
     }
 }
 
-fn gather(value: &Value, named: bool, found: &mut Vec<String>) {
-    match value {
-        Value::Object(map) => {
-            for (key, value) in map {
-                gather(value, named || is_name(key), found);
-            }
-        }
-        Value::Array(list) => list.iter().for_each(|value| gather(value, named, found)),
-        Value::String(text) if named => {
-            let bare = text.strip_prefix("Bearer ").unwrap_or(text).trim();
-            if bare.len() >= SHORTEST {
-                found.push(bare.to_owned());
-            }
-        }
-        _ => {}
-    }
+/// What is masked of the value of such a field; `None` of what is too short to be told from a word.
+pub(super) fn worth_masking(text: &str) -> Option<&str> {
+    let bare = text.strip_prefix("Bearer ").unwrap_or(text).trim();
+    (bare.len() >= SHORTEST).then_some(bare)
 }
 
-fn is_name(key: &str) -> bool {
-    let key: String = key
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
-    NAMES.iter().any(|name| key.ends_with(name))
+/// Whether a field is called like a secret.
+pub(super) fn is_name(key: &str) -> bool {
+    let letters = || {
+        let letters = key.bytes().rev().filter(u8::is_ascii_alphanumeric);
+        letters.map(|byte| byte.to_ascii_lowercase())
+    };
+    NAMES.iter().any(|name| {
+        let mut letters = letters();
+        name.bytes().rev().all(|byte| letters.next() == Some(byte))
+    })
 }
 
 /// One word: a URL without its credentials and its query, `key=value` without the value, a known key not at all.
@@ -139,13 +126,12 @@ fn without_credentials(rest: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use serde_json::json;
+    use crate::importer::document::Document;
 
     #[test]
     fn no_secret_stays_in_a_text() {
-        let file = json!({"auth_config": {"api_key": "plain-value-1"}, "x": [{"Authorization": "Bearer abcdef123"}]});
-        let secrets = Secrets::of(&[file]);
+        let file = r#"{"auth_config": {"api_key": "plain-value-1"}, "x": [{"Authorization": "Bearer abcdef123"}]}"#;
+        let secrets = Document::read(&file).unwrap().secrets;
         for (text, clean) in [
             ("http://user:pw@host:8000/v1?key=1", "http://host:8000/v1"),
             ("refused plain-value-1 there", "refused [masked] there"),

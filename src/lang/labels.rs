@@ -83,6 +83,18 @@ labels! {
     pin: "Pin", "锁定项";
     value: "Value", "值";
     role: "Role", "作用";
+    // Of capacity.
+    capacity: "Capacity", "容量";
+    before: "Before", "变更前";
+    after: "After", "变更后";
+    follows: "What follows", "结论";
+    risks: "Risks", "风险";
+    try_next: "What to try next", "后续建议";
+    cost: "Cost", "成本";
+    cant_say: "What these runs can't say", "这些运行不能说明的";
+    load: "Load", "负载";
+    output: "Output", "输出";
+    goodput_rate: "Goodput", "有效吞吐";
     // Of a terminal.
     short_change: "change [95 %]", "变化 [95 %]";
     missed_slo: "requests that missed their SLO", "未满足 SLO 的请求";

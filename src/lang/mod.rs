@@ -4,6 +4,7 @@
 //! and fills the gaps; which language it is in is decided where it is printed. The catalogues hold all of them,
 //! and an entry without one of its languages does not compile.
 
+mod capacity;
 mod explain;
 mod judged;
 mod labels;
@@ -31,6 +32,7 @@ pub mod of_judged {
 
 /// Of reports of comparisons.
 pub mod say {
+    pub use super::capacity::*;
     pub use super::explain::*;
     pub use super::report::*;
     pub use super::session::*;
@@ -52,6 +54,7 @@ pub(crate) use phrases;
 /// Every phrase of the catalogues.
 fn all() -> impl Iterator<Item = &'static Phrase> {
     let catalogues = [
+        capacity::ALL,
         explain::ALL,
         judged::ALL,
         report::ALL,

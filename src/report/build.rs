@@ -3,14 +3,14 @@
 use crate::lang::say;
 use crate::summary::{Run, Side};
 use crate::unit::scale;
-use crate::verdict::{Design, Finding, Judgement, PinDifference, Verdict};
+use crate::verdict::{CellState, Design, Finding, Judgement, PinDifference, Verdict};
 
 use super::cells::{self, Group, Judged, group};
 use super::facts::Facts;
 use super::model::{AdviceRow, CellTable, Environment, PinRow, ReportModel, SharedPin, Tone};
 use super::place::CellPlace;
 use super::span::Text;
-use super::{headline, method, outcomes, setup, sweep, textdiff, why, words};
+use super::{capacity, headline, method, outcomes, setup, sweep, textdiff, why, words};
 
 /// The runs behind a judgement, and what only the caller knows.
 #[derive(Debug, Clone, Copy)]
@@ -100,6 +100,10 @@ pub(super) fn build_of(
             })
             .collect(),
         pins_diff: textdiff::of_sides(&facts.pins),
+        capacity: facts.capacity.as_deref().map(|file| {
+            let comparable = is_comparable(judgement);
+            capacity::section(file, comparable)
+        }),
         sweeps: sweep::views(facts),
         engines: facts.engines.clone(),
         caveats: judgement
@@ -141,7 +145,23 @@ pub(super) fn urgent(judged: [Vec<Judged>; 3], most: usize) -> [CellTable; 3] {
 /// What matters most after the headline; that figures can't be trusted comes before all.
 fn lead(judgement: &Judgement, facts: &Facts) -> Vec<Text> {
     let lead = headline::lead(judgement);
-    untrusted(facts).into_iter().chain(lead).collect()
+    let capacity = facts
+        .capacity
+        .as_deref()
+        .filter(|_| is_comparable(judgement));
+    untrusted(facts)
+        .into_iter()
+        .chain(lead)
+        .chain(capacity.and_then(capacity::lead))
+        .collect()
+}
+
+/// Whether one side may be held against the other, or there is but one.
+fn is_comparable(judgement: &Judgement) -> bool {
+    let incomparable = |finding: &Finding| finding.state == CellState::Incomparable;
+    judgement.design != Design::SameRun
+        && !judgement.pins.iter().any(|pin| pin.blocks)
+        && !judgement.findings.iter().any(incomparable)
 }
 
 /// That figures are of a job that anyone could have changed.

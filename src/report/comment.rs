@@ -32,6 +32,7 @@ enum Part {
     Method,
     Within,
     Pins,
+    Capacity,
     Goodput,
     Why,
     Caveats,
@@ -40,7 +41,7 @@ enum Part {
 
 impl Part {
     /// In the order in which they go: what is furthest from the verdict first.
-    const ORDER: [Self; 13] = [
+    const ORDER: [Self; 14] = [
         Self::EqualPins,
         Self::Diff,
         Self::Engines,
@@ -50,6 +51,7 @@ impl Part {
         Self::Method,
         Self::Within,
         Self::Pins,
+        Self::Capacity,
         Self::Goodput,
         Self::Why,
         Self::Caveats,
@@ -67,6 +69,7 @@ impl Part {
             Self::Method => say::PART_METHOD,
             Self::Within => say::PART_WITHIN,
             Self::Pins => say::PART_PINS,
+            Self::Capacity => say::PART_CAPACITY,
             Self::Goodput => say::PART_GOODPUT,
             Self::Why => say::PART_WHY,
             Self::Caveats => say::PART_CAVEATS,
@@ -91,6 +94,7 @@ impl Part {
             Self::Method => clear(&mut model.method),
             Self::Within => clear(&mut model.within.rows),
             Self::Pins => clear(&mut model.pins),
+            Self::Capacity => model.capacity.take().is_some(),
             Self::Goodput => clear(&mut model.goodput),
             Self::Why => clear(&mut model.why),
             Self::Caveats => clear(&mut model.caveats),
@@ -102,7 +106,7 @@ impl Part {
 /// The report of one spec, or of several as one, in at most `limit` UTF-16 code units.
 ///
 /// Sections are left out whole, in this order: equal pins, their diff, what the engines say, latency over the steps of sweeps, cells that are not
-/// gated, how requests ended, method, gated cells within their limits, differing pins, why goodput
+/// gated, how requests ended, method, gated cells within their limits, differing pins, capacity (its line near the verdict stays), why goodput
 /// moved, why figures moved, caveats, what to do; of several specs then the reports of each. Cells beyond their limits, not measured or
 /// undecided stay; only where even those do not fit, the worst of them stay and the others are counted.
 pub fn comment(reports: &[ReportFile], limit: usize, lang: Lang) -> Comment {

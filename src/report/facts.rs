@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::capacity::{self, CapacityFile, Compared};
 use crate::lang::say;
 use crate::metric::{Metric, Quantile};
 use crate::provenance::Pins;
@@ -36,6 +37,10 @@ pub struct Facts {
     pub slo: BTreeMap<Metric, Vec<f64>>,
     /// What the engines and GPUs say, both sides beside each other.
     pub engines: Vec<EngineRow>,
+    /// What the sweeps of both sides say of capacity; `None` where nothing sweeps and no spec declares a
+    /// capacity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Box<CapacityFile>>,
     /// Reasons to trust the figures less that the runs tell.
     pub caveats: Vec<Text>,
     /// Where the figures come from.
@@ -120,11 +125,26 @@ impl Facts {
                 .collect(),
             slo: slo_of(sides),
             engines: engines::rows(sides.baseline, sides.candidate),
+            capacity: capacity_of(sides).map(Box::new),
             caveats: caveats(sides),
             method: method::of_runs(sides),
             reproduce: sides.reproduce.to_vec(),
         }
     }
+}
+
+/// What the runs say of capacity, where a sweep was run or a capacity is declared.
+fn capacity_of(sides: &Sides<'_>) -> Option<CapacityFile> {
+    let after = capacity::read(sides.candidate, None);
+    let declared = |run: &Run| run.spec.capacity.is_some();
+    if after.sweeps.is_empty() && !sides.candidate.iter().any(declared) {
+        return None;
+    }
+    if sides.baseline.is_empty() {
+        return Some(CapacityFile::of_one(after));
+    }
+    let before = capacity::read(sides.baseline, None);
+    Some(CapacityFile::of_both(Compared::of(before, after)))
 }
 
 /// Thresholds of the SLOs that runs were measured by and charts can show, each once, smallest first.

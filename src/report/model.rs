@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::capacity::CapacitySection;
 use super::span::Text;
 use super::sweep::SweepView;
 use super::textdiff::Diff;
@@ -63,6 +64,8 @@ pub struct ReportModel {
     pub shared_pins: Vec<SharedPin>,
     /// The pins of both sides as a unified diff; `None` where none differs.
     pub pins_diff: Option<Diff>,
+    /// What a replica carries, how many a peak needs and what that costs; `None` where nothing sweeps.
+    pub capacity: Option<CapacitySection>,
     /// Latency and throughput over the steps of sweeps.
     pub sweeps: Vec<SweepView>,
     /// What both sides' engines and GPUs say.

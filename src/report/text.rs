@@ -3,6 +3,7 @@
 use crate::lang::{Lang, label, say};
 use crate::unit::scale;
 
+use super::capacity::CapacitySection;
 use super::lines::small;
 pub use super::lines::{Line, plain};
 pub(super) use super::lines::{Page, rows, table};
@@ -89,6 +90,9 @@ pub fn report(model: &ReportModel, lang: Lang) -> Vec<Line> {
             table.add_row([&row.stage, &row.clause, &row.baseline, &row.candidate].map(plain));
         }
         out.table(&table, |_| Tone::Neutral);
+    }
+    if let Some(section) = &model.capacity {
+        out.capacity(section);
     }
     if !model.caveats.is_empty() {
         out.gap();
@@ -177,6 +181,21 @@ pub fn run(model: &RunModel) -> Vec<Line> {
 }
 
 impl Page {
+    fn capacity(&mut self, section: &CapacitySection) {
+        self.gap();
+        self.line(
+            Tone::Neutral,
+            format!("  {}", small(label::capacity, self.lang())),
+        );
+        if !section.rows.is_empty() {
+            let heads = [label::baseline, label::candidate, label::short_change];
+            self.difference(&section.rows, heads);
+        }
+        for text in &section.notes {
+            self.item(Tone::Faint, text);
+        }
+    }
+
     fn cells(&mut self, rows: &[&CellRow]) {
         let header = [
             label::cell,

@@ -80,8 +80,12 @@ impl Sitting {
                     index: plan.stages().len() - 1,
                     client: &client,
                 };
+                let declared = loaded.stages.len();
                 let kept = Box::pin(self.load_one(from, one, &mut progress, &stop, loaded));
                 kept.await?;
+                for added in &mut loaded.stages[declared..] {
+                    added.refined = true;
+                }
             }
         }
         for Kept {

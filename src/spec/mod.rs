@@ -21,6 +21,7 @@ mod files;
 mod gate;
 mod happening;
 mod import;
+mod in_step;
 mod keep_text;
 mod launch;
 mod limit;

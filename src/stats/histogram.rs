@@ -123,6 +123,13 @@ impl Histogram {
         Some(rank.interpolate(self.at(rank.lower), self.at(rank.upper)))
     }
 
+    /// Population standard deviation in seconds, on the buckets' middles; 0 without a value.
+    ///
+    /// Of 1 s and 3 s, each once, it is 1 s.
+    pub fn std_dev(&self) -> f64 {
+        self.counts.stdev() / 1e9
+    }
+
     /// The order statistic of an index counted from 0, in seconds; +∞ past the last.
     fn at(&self, index: u64) -> f64 {
         let mut passed = 0;
@@ -209,6 +216,13 @@ mod tests {
         assert!((histogram.quantile(0.95, 2).unwrap() - 0.1).abs() < 0.001);
         assert_eq!(histogram.quantile(0.99, 2), Some(f64::INFINITY));
         assert_eq!(Histogram::new(Precision::TwoDigits).quantile(0.5, 0), None);
+    }
+
+    #[test]
+    fn spread_is_that_of_the_values_but_for_their_buckets() {
+        let spread = |values: &[f64]| of(values, Precision::TwoDigits).std_dev();
+        assert!((spread(&[1.0, 3.0]) - 1.0).abs() < 0.01);
+        assert!(spread(&[]).abs() < f64::EPSILON);
     }
 
     #[test]

@@ -190,6 +190,10 @@ pub struct SpecStamp {
     /// What makes a request of each class good; classes without an SLO are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub slos: BTreeMap<String, Slo>,
+    /// Closed stages whose users go on in step with each other: none thinks, and all answers have one pinned
+    /// length.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_step: Vec<String>,
 }
 
 impl SpecStamp {
@@ -209,6 +213,7 @@ impl SpecStamp {
             settings: None,
             capacity: spec.capacity.clone(),
             slos: spec.slos(),
+            in_step: spec.in_step(),
         }
     }
 }
@@ -237,6 +242,9 @@ pub struct StageSummary {
     pub rate_rps: Option<f64>,
     /// Length of the measured window.
     pub window_s: f64,
+    /// Whether it is no stage of the spec, and was added to refine a sweep.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub refined: bool,
     /// Why the stage can be neither baseline nor pass; empty where it can. Client's fault only.
     pub invalid: Vec<InvalidReason>,
     /// Whether the latencies had settled; `None` with too few of them.

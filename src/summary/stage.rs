@@ -196,6 +196,7 @@ impl<'a> Survey<'a> {
             },
             rate_rps: stage.mean_rate(),
             window_s: self.frame.seconds(),
+            refined: false,
             invalid: Vec::new(),
             settling: steady.then(|| self.settlings.finish()).flatten(),
             load_state: (from_schedule && steady)

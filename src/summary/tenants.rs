@@ -61,6 +61,12 @@ pub struct TenantCounts {
     /// Completed within every clause of their SLO; `None` where no class has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub good: Option<u64>,
+    /// Input tokens, as the server counts them; 0 in runs of earlier versions.
+    #[serde(default)]
+    pub input_tokens: u64,
+    /// Output tokens of those that ended well; 0 in runs of earlier versions.
+    #[serde(default)]
+    pub output_tokens: u64,
 }
 
 /// Exact quantiles (type 7) of requests that succeeded.
@@ -101,6 +107,8 @@ impl<'a> TenantTally<'a> {
                 completed: 0,
                 cancelled: 0,
                 good: None,
+                input_tokens: 0,
+                output_tokens: 0,
             },
             top: Vec::new(),
         }
@@ -121,6 +129,10 @@ impl<'a> TenantTally<'a> {
         add(&mut counts.errors, record.outcome.kind().is_error());
         add(&mut counts.completed, record.outcome == Outcome::Completed);
         add(&mut counts.cancelled, record.outcome == Outcome::Cancelled);
+        counts.input_tokens += u64::from(record.input_tokens.unwrap_or(0));
+        if record.outcome.ended_well() {
+            counts.output_tokens += u64::from(record.output_tokens.unwrap_or(0));
+        }
         if let Some(good) = good {
             add(counts.good.get_or_insert(0), good);
         }
@@ -223,6 +235,11 @@ impl TenantCounts {
         self.requests.saturating_sub(self.cancelled)
     }
 
+    /// Input and output tokens.
+    pub const fn tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+
     /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -235,6 +252,8 @@ impl TenantCounts {
                 (Some(one), Some(other)) => Some(one + other),
                 (one, other) => one.or(other),
             },
+            input_tokens: self.input_tokens.saturating_add(other.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(other.output_tokens),
         }
     }
 }
@@ -286,6 +305,8 @@ mod tests {
         assert_eq!(total.cancelled, pooled.count(OutcomeKind::Cancelled));
         assert_eq!(total.counted(), pooled.counted());
         assert_eq!(total.good, Some(pooled.good));
+        assert_eq!(total.input_tokens, pooled.tokens.input_observed);
+        assert_eq!(total.output_tokens, pooled.tokens.output_observed);
         assert!(total.errors > 0 && total.cancelled > 0 && pooled.good > 0);
     }
 

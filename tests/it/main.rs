@@ -27,7 +27,9 @@ mod doctor_servers;
 mod duckdb;
 #[cfg(unix)]
 mod events;
+#[cfg(unix)]
 mod examples;
+mod export;
 mod front;
 mod github;
 #[cfg(unix)]
@@ -60,6 +62,7 @@ mod shards;
 #[cfg(unix)]
 mod signals;
 mod soak;
+#[cfg(unix)]
 mod soak_resume;
 mod stages;
 mod suite;

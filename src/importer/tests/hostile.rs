@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::fixtures;
-use crate::importer::{Options, document, import};
+use super::{fixtures, values};
+use crate::importer::{Options, import};
 use crate::summary::Run;
 
 const PLANTED: &str = "pl4nted-s3cret-value";
@@ -12,11 +12,8 @@ const PLANTED: &str = "pl4nted-s3cret-value";
 #[test]
 fn no_secret_of_any_file_enters_a_run() {
     for fixture in fixtures() {
-        let document = document::Document::read(&fixture.text);
-        let rows: Vec<String> = document
-            .values
-            .iter()
-            .cloned()
+        let rows: Vec<String> = values(&fixture.text)
+            .into_iter()
             .map(|mut value| {
                 plant(&mut value);
                 value.to_string()
@@ -101,7 +98,7 @@ fn replace(value: &mut Value, n: &mut usize, with: &Value) {
 
 /// That it ends in a run that can be read again, or in an error that says something.
 fn survives(text: &str) -> Result<(), TestCaseError> {
-    match import("f", text, &Options::default()) {
+    match import("f", &text, &Options::default()) {
         Ok(runs) => {
             for run in runs {
                 let json = serde_json::to_string(&run).unwrap();
@@ -143,7 +140,7 @@ proptest! {
         places in prop::collection::vec((0_usize..600, odd()), 1..4),
     ) {
         let all = fixtures();
-        let mut values = document::Document::read(&which.get(&all).text).values;
+        let mut values = values(&which.get(&all).text);
         for (place, with) in &places {
             let mut n = *place;
             for value in &mut values {

@@ -1,6 +1,7 @@
 //! Every file of `tests/fixtures/import` against what its server logged.
 
 mod hostile;
+mod large;
 mod traps;
 
 use std::fmt::Write as _;
@@ -60,7 +61,7 @@ fn fixture(name: &str) -> String {
 }
 
 fn imported(text: &str) -> Run {
-    let mut runs = import("file", text, &Options::default()).unwrap();
+    let mut runs = import("file", &text, &Options::default()).unwrap();
     assert_eq!(runs.len(), 1);
     runs.remove(0)
 }
@@ -74,10 +75,19 @@ fn codes(run: &Run) -> Vec<&str> {
         .collect()
 }
 
+/// All values of a text, one after the other; none of what is no JSON.
+fn values(text: &str) -> Vec<Value> {
+    let json = spelled::Spelled::new(text.as_bytes());
+    let values = serde_json::Deserializer::from_reader(json).into_iter();
+    match values.collect::<Result<Vec<Value>, _>>() {
+        Ok(values) => values,
+        Err(_) => yaml::value(text).into_iter().flatten().collect(),
+    }
+}
+
 /// A file as its tool wrote it, with some change.
 fn changed(name: &str, change: impl FnOnce(&mut Value)) -> String {
-    let document = fixture(name);
-    let mut value = document::Document::read(&document).values.remove(0);
+    let mut value = values(&fixture(name)).remove(0);
     change(&mut value);
     value.to_string()
 }
@@ -93,10 +103,12 @@ fn what_each_tool_reports_stands_beside_what_its_server_saw() {
         "file | mark | reported good/failed | imported requests/good/failed | server's requests/good | caveats\n",
     );
     for fixture in fixtures() {
-        let document = document::Document::read(&fixture.text);
+        let document = document::Document::read(&fixture.text).unwrap();
         let tool = tools::recognise(&document).next().unwrap();
-        let found = (tool.read)(&document).unwrap();
-        let stage = &found[0].stages[0];
+        let mut all = Vec::new();
+        tool.read(&document, &Options::default(), &mut |found| all.push(found))
+            .unwrap();
+        let stage = &all[0].stages[0];
         let told = |n: Option<u64>| n.map_or("–".to_owned(), |n| n.to_string());
         let run = imported(&fixture.text);
         let pooled = &run.stages[0].pooled;
@@ -216,7 +228,7 @@ fn what_is_nobodys_is_refused_with_what_was_looked_for() {
         ("{\"a\": 1}", "its JSON is of no tool"),
         ("{\"a\": ", "no whole JSON"),
     ] {
-        let error = import("x", text, &Options::default())
+        let error = import("x", &text, &Options::default())
             .unwrap_err()
             .to_string();
         assert!(error.contains(part), "{error}");

@@ -6,11 +6,11 @@
 
 use serde_json::Value;
 
-use super::Tool;
-use crate::importer::document::Document;
+use super::{Read, Tool};
 use crate::importer::field::{at, count, num, setting, text};
 use crate::importer::found::{Found, FoundRequest, FoundStage, Names, Reduced, outcome_of};
 use crate::importer::notes::Code;
+use crate::importer::place::Step;
 use crate::metric::Metric;
 use crate::sample::Outcome;
 use crate::summary::PercentileMethod;
@@ -24,10 +24,14 @@ pub(super) const TOOL: Tool = Tool {
             .one()
             .is_some_and(|file| at(file, "aggregated_metrics.stats").is_some())
     },
-    read: |document: &Document<'_>| {
+    read: Read::Whole(|document, _| {
         let file = document.one().ok_or("it is not one object")?;
-        Ok(vec![read(file)])
-    },
+        let scale = scale(file);
+        let mut each = Vec::new();
+        let place = [Step::Of(&["individual_request_metrics"]), Step::Each];
+        document.each(&place, &mut |_, value| each.push(request(value, scale)))?;
+        Ok(read(file, each))
+    }),
 };
 
 const NAMES: Names = Names {
@@ -37,13 +41,18 @@ const NAMES: Names = Names {
     quantiles: ["p50", "p90", "p95", "p99"],
 };
 
-fn read(file: &Value) -> Found {
+/// What makes seconds of its times.
+fn scale(file: &Value) -> f64 {
+    let unit = text(file, "_time_unit").or_else(|| text(file, "aggregated_metrics._time_unit"));
+    if unit == Some("ms") { 1e-3 } else { 1.0 }
+}
+
+fn read(file: &Value, each: Vec<FoundRequest>) -> Found {
     let mut found = Found {
         shape: "json, per request",
         ..Found::default()
     };
-    let unit = text(file, "_time_unit").or_else(|| text(file, "aggregated_metrics._time_unit"));
-    let scale = if unit == Some("ms") { 1e-3 } else { 1.0 };
+    let scale = scale(file);
     let of = |name: &str| format!("aggregated_metrics.{name}");
     let mut stage = FoundStage {
         duration_s: num(file, &of("run_duration")),
@@ -79,12 +88,7 @@ fn read(file: &Value) -> Found {
             ),
         );
     }
-    let list = at(file, "individual_request_metrics").and_then(Value::as_array);
-    stage.each = list
-        .into_iter()
-        .flatten()
-        .map(|value| request(value, scale))
-        .collect();
+    stage.each = each;
     if stage.each.is_empty() {
         found.shape = "json";
         found.notes.lossy("requests", "the file does not list them");

@@ -4,15 +4,19 @@
 //! its ITL is (last − first) / (n − 1) a request, which is TPOT elsewhere, weighted by tokens. Percentiles are
 //! the value at a rank. Without a value it writes 0. Latency is in seconds, the rest in milliseconds.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use super::Tool;
-use super::vllm::last_line;
+use super::{Read, Tool};
 use crate::importer::document::Document;
 use crate::importer::field::{at, count, num, setting, text};
-use crate::importer::found::{Found, FoundRequest, FoundStage, Reduced, api_of, outcome_of};
+use crate::importer::found::{
+    Found, FoundRequest, FoundStage, Reduced, api_of, last_line, outcome_of,
+};
 use crate::importer::instant;
 use crate::importer::notes::Code;
+use crate::importer::place::Step;
 use crate::metric::{Metric, Quantile};
 use crate::sample::Outcome;
 use crate::summary::PercentileMethod;
@@ -22,12 +26,12 @@ pub(super) const TOOL: Tool = Tool {
     tag: "guidellm/1",
     by: "`benchmarks[].metrics.time_to_first_token_ms`, as JSON or YAML",
     is_own: |document| document.one().is_some_and(is_own),
-    read: |document: &Document<'_>| {
+    read: Read::Whole(|document, _| {
         let file = document.one().ok_or("it is not one object")?;
         let benchmarks = at(file, "benchmarks").and_then(Value::as_array);
         let benchmarks = benchmarks.ok_or("`benchmarks` is no list")?;
-        Ok(vec![read(file, benchmarks)])
-    },
+        Ok(read(file, benchmarks, requests(document)?))
+    }),
 };
 
 fn is_own(value: &Value) -> bool {
@@ -45,7 +49,11 @@ const METRICS: [(&str, Metric, f64); 3] = [
     ("request_latency", Metric::E2e, 1.0),
 ];
 
-fn read(file: &Value, benchmarks: &[Value]) -> Found {
+fn read(
+    file: &Value,
+    benchmarks: &[Value],
+    mut requests: BTreeMap<usize, Vec<FoundRequest>>,
+) -> Found {
     let mut found = Found {
         version: text(file, "metadata.guidellm_version").map(str::to_owned),
         shape: match count(file, "metadata.version") {
@@ -67,8 +75,9 @@ fn read(file: &Value, benchmarks: &[Value]) -> Found {
          `inter_token_latency_ms` is what others call TPOT, and stands as that",
     );
     let mut whole = true;
-    for benchmark in benchmarks {
-        let stage = stage(benchmark, &mut found);
+    for (index, benchmark) in benchmarks.iter().enumerate() {
+        let each = requests.remove(&index).unwrap_or_default();
+        let stage = stage(benchmark, each, &mut found);
         whole &= !stage.each.is_empty();
         found.stages.push(stage);
     }
@@ -126,7 +135,7 @@ fn read(file: &Value, benchmarks: &[Value]) -> Found {
     found
 }
 
-fn stage(benchmark: &Value, found: &mut Found) -> FoundStage {
+fn stage(benchmark: &Value, each: Vec<FoundRequest>, found: &mut Found) -> FoundStage {
     let kind = [
         "config.strategy.type_",
         "scheduler.strategy.type_",
@@ -212,7 +221,6 @@ fn stage(benchmark: &Value, found: &mut Found) -> FoundStage {
         stage.reduced.insert(metric, reduced);
     }
     let all = of_kind("total").or_else(|| Some(completed? + failed? + unfinished));
-    let each = requests(benchmark);
     if all.is_some_and(|all| all > 0 && all == each.len() as u64) {
         stage.each = each;
     } else if let Some(warnings) = at(benchmark, "warnings").and_then(Value::as_array)
@@ -237,22 +245,32 @@ fn stage(benchmark: &Value, found: &mut Found) -> FoundStage {
     stage
 }
 
-/// The requests that it lists, in whichever generation.
-fn requests(benchmark: &Value) -> Vec<FoundRequest> {
-    let mut out = Vec::new();
-    for (kind, outcome) in [
-        ("successful", Some(Outcome::Completed)),
-        ("errored", None),
-        ("incomplete", Some(Outcome::Unfinished)),
-    ] {
-        let list = at(benchmark, &format!("requests.{kind}")).and_then(Value::as_array);
-        out.extend(
-            list.into_iter()
-                .flatten()
-                .map(|value| request(value, outcome)),
-        );
-    }
-    out
+/// How requests ended, by the list that they stand in.
+const KINDS: [&str; 3] = ["successful", "errored", "incomplete"];
+
+/// The requests of each benchmark, in whichever generation.
+fn requests(document: &Document<'_>) -> Result<BTreeMap<usize, Vec<FoundRequest>>, String> {
+    let place = [
+        Step::Of(&["benchmarks"]),
+        Step::Each,
+        Step::Of(&["requests"]),
+        Step::Of(&KINDS),
+        Step::Each,
+    ];
+    let mut found: BTreeMap<usize, Vec<FoundRequest>> = BTreeMap::new();
+    document.each(&place, &mut |trail, value| {
+        let (Some(&benchmark), Some(&kind)) = (trail.get(1), trail.get(3)) else {
+            return;
+        };
+        let outcome = match kind {
+            0 => Some(Outcome::Completed),
+            1 => None,
+            _ => Some(Outcome::Unfinished),
+        };
+        let each = found.entry(benchmark).or_default();
+        each.push(request(value, outcome));
+    })?;
+    Ok(found)
 }
 
 fn request(value: &Value, outcome: Option<Outcome>) -> FoundRequest {

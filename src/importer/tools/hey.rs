@@ -1,8 +1,7 @@
 //! `hey`: text for people; any answer is a response, so that error pages are among its latencies.
 
-use super::Tool;
 use super::text::{after, seconds};
-use crate::importer::document::Document;
+use super::{Read, Tool};
 use crate::importer::found::{Found, FoundStage, Reduced};
 use crate::importer::notes::Code;
 use crate::metric::{Metric, Quantile};
@@ -13,11 +12,11 @@ pub(super) const TOOL: Tool = Tool {
     tag: "hey/1",
     by: "text with `Response time histogram:` and `Status code distribution:`",
     is_own: |document| {
-        document.values.is_empty()
+        document.is_text()
             && document.text.contains("Response time histogram:")
             && document.text.contains("Requests/sec:")
     },
-    read: |document: &Document<'_>| Ok(vec![read(document.text)]),
+    read: Read::Text(|text| Ok(read(text))),
 };
 
 fn read(text: &str) -> Found {

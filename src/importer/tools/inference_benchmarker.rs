@@ -5,8 +5,7 @@
 
 use serde_json::Value;
 
-use super::Tool;
-use crate::importer::document::Document;
+use super::{Read, Tool};
 use crate::importer::field::{at, count, num, setting, text};
 use crate::importer::found::{Found, FoundStage, Names, Reduced};
 use crate::importer::instant;
@@ -25,11 +24,10 @@ pub(super) const TOOL: Tool = Tool {
                 && file.get("config").is_some()
         })
     },
-    read: |document: &Document<'_>| {
-        let file = document.one().ok_or("it is not one object")?;
+    read: Read::One(|file| {
         let results = at(file, "results").and_then(Value::as_array);
-        read(file, results.ok_or("`results` is no list")?).map(|found| vec![found])
-    },
+        read(file, results.ok_or("`results` is no list")?)
+    }),
 };
 
 const NAMES: Names = Names {

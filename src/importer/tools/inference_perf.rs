@@ -5,8 +5,7 @@
 
 use serde_json::Value;
 
-use super::Tool;
-use crate::importer::document::Document;
+use super::{Read, Tool};
 use crate::importer::field::{at, count, num};
 use crate::importer::found::{Found, FoundStage, Names, Reduced};
 use crate::importer::notes::Code;
@@ -23,10 +22,7 @@ pub(super) const TOOL: Tool = Tool {
                 && at(file, "successes").is_some_and(Value::is_object)
         })
     },
-    read: |document: &Document<'_>| {
-        let file = document.one().ok_or("it is not one object")?;
-        Ok(vec![read(file)])
-    },
+    read: Read::One(|file| Ok(read(file))),
 };
 
 const NAMES: Names = Names {

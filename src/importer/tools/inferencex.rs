@@ -4,8 +4,7 @@
 
 use serde_json::Value;
 
-use super::Tool;
-use crate::importer::document::Document;
+use super::{Read, Tool};
 use crate::importer::field::{count, num, setting};
 use crate::importer::found::{Found, FoundStage, Reduced};
 use crate::importer::notes::Code;
@@ -17,13 +16,13 @@ pub(super) const TOOL: Tool = Tool {
     tag: "inferencex/1",
     by: "`infmax_model_prefix` or `tput_per_gpu`, an object or a list",
     is_own: |document| {
-        let rows = document.rows();
+        let rows = document.first_rows();
         !rows.is_empty()
             && rows
                 .iter()
                 .all(|row| row.get("tput_per_gpu").is_some() && row.get("conc").is_some())
     },
-    read: |document: &Document<'_>| Ok(document.rows().into_iter().map(read).collect()),
+    read: Read::Rows(|row| Ok(read(&row.value))),
 };
 
 fn read(row: &Value) -> Found {

@@ -6,8 +6,7 @@
 
 use serde_json::Value;
 
-use super::Tool;
-use crate::importer::document::Document;
+use super::{Read, Tool};
 use crate::importer::field::{at, count, num, text};
 use crate::importer::found::{Found, FoundStage, Names, Reduced};
 use crate::importer::instant;
@@ -27,10 +26,7 @@ pub(super) const TOOL: Tool = Tool {
             flat || text(file, "metadata.k6Version").is_some()
         })
     },
-    read: |document: &Document<'_>| {
-        let file = document.one().ok_or("it is not one object")?;
-        Ok(vec![read(file)])
-    },
+    read: Read::One(|file| Ok(read(file))),
 };
 
 const NAMES: Names = Names {

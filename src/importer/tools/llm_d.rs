@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::Tool;
-use crate::importer::document::Document;
+use super::{Read, Tool};
 use crate::importer::field::{at, count, num, setting, text};
 use crate::importer::found::{Found, FoundStage, Reduced};
 use crate::importer::instant;
@@ -16,10 +15,7 @@ pub(super) const TOOL: Tool = Tool {
     tag: "llm-d/1",
     by: "`version` 0.1, 0.2 or 0.2.1 with `scenario` and `results`",
     is_own: |document| document.one().is_some_and(is_own),
-    read: |document: &Document<'_>| {
-        let file = document.one().ok_or("it is not one object")?;
-        read(file).map(|found| vec![found])
-    },
+    read: Read::One(read),
 };
 
 fn is_own(file: &Value) -> bool {

@@ -6,8 +6,7 @@
 
 use serde_json::Value;
 
-use super::Tool;
-use crate::importer::document::Document;
+use super::{Read, Tool};
 use crate::importer::field::{at, count, num, setting, text};
 use crate::importer::found::{Found, FoundStage, Names, Reduced};
 use crate::importer::instant;
@@ -26,10 +25,7 @@ pub(super) const TOOL: Tool = Tool {
                 || (has("results_num_requests_started") && has("results_error_rate"))
         })
     },
-    read: |document: &Document<'_>| {
-        let file = document.one().ok_or("it is not one object")?;
-        Ok(vec![read(file)])
-    },
+    read: Read::One(|file| Ok(read(file))),
 };
 
 const TTFT: Names = Names {

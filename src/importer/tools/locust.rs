@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::Tool;
+use super::{Read, Tool};
 use crate::importer::document::Document;
 use crate::importer::field::{as_num, at, count, num, text};
 use crate::importer::found::{Found, FoundStage, Reduced};
@@ -18,15 +18,19 @@ pub(super) const TOOL: Tool = Tool {
     name: "locust",
     tag: "locust/1",
     by: "a table that begins with `Type,Name,Request Count`, or a list with `num_none_requests`",
-    is_own: |document| is_csv(document.text) || is_json(document),
-    read: |document: &Document<'_>| {
-        let entries = if is_csv(document.text) {
-            of_csv(document.text)?
+    is_own: |document| is_csv(&document.text) || is_json(document),
+    read: Read::Whole(|document, _| {
+        let mut entries = Vec::new();
+        if is_csv(&document.text) {
+            entries = of_csv(&document.text)?;
         } else {
-            document.rows().into_iter().map(of_json).collect()
-        };
-        read(&entries).map(|found| vec![found])
-    },
+            document.each_row(&mut |row| {
+                entries.push(of_json(&row.value));
+                Ok(())
+            })?;
+        }
+        read(&entries)
+    }),
 };
 
 fn is_csv(text: &str) -> bool {
@@ -35,7 +39,7 @@ fn is_csv(text: &str) -> bool {
 }
 
 fn is_json(document: &Document<'_>) -> bool {
-    let rows = document.rows();
+    let rows = document.first_rows();
     !rows.is_empty()
         && rows.iter().all(|row| {
             row.get("num_none_requests").is_some() && row.get("response_times").is_some()

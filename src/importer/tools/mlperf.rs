@@ -1,8 +1,7 @@
 //! `loadgen`'s `mlperf_log_summary.txt`, in nanoseconds. Latencies count from the scheduled instant.
 
-use super::Tool;
 use super::text::after;
-use crate::importer::document::Document;
+use super::{Read, Tool};
 use crate::importer::found::{Found, FoundStage, Reduced};
 use crate::metric::{Metric, Quantile};
 use crate::summary::PercentileMethod;
@@ -11,10 +10,8 @@ pub(super) const TOOL: Tool = Tool {
     name: "mlperf loadgen",
     tag: "mlperf/1",
     by: "text with `MLPerf Results Summary`",
-    is_own: |document| {
-        document.values.is_empty() && document.text.contains("MLPerf Results Summary")
-    },
-    read: |document: &Document<'_>| read(document.text).map(|found| vec![found]),
+    is_own: |document| document.is_text() && document.text.contains("MLPerf Results Summary"),
+    read: Read::Text(read),
 };
 
 fn read(text: &str) -> Result<Found, String> {

@@ -18,8 +18,12 @@ mod text;
 mod vllm;
 mod wrk;
 
+use serde_json::Value;
+
+use super::Options;
 use super::document::Document;
 use super::found::Found;
+use super::packed::Row;
 
 /// A tool whose files are read.
 #[derive(Debug)]
@@ -32,8 +36,42 @@ pub(super) struct Tool {
     pub(super) by: &'static str,
     /// Whether a file is its own.
     pub(super) is_own: fn(&Document<'_>) -> bool,
-    /// What the file holds, or why it can't be read.
-    pub(super) read: fn(&Document<'_>) -> Result<Vec<Found>, String>,
+    /// How what it holds is read.
+    pub(super) read: Read,
+}
+
+/// How a tool's file is read, or why it can't be.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Read {
+    /// From the one object that it is.
+    One(fn(&Value) -> Result<Found, String>),
+    /// From a text for people.
+    Text(fn(&str) -> Result<Found, String>),
+    /// From each of its rows, a run each.
+    Rows(fn(Row) -> Result<Found, String>),
+    /// From all of it.
+    Whole(fn(&Document<'_>, &Options) -> Result<Found, String>),
+}
+
+impl Tool {
+    /// Hands on each run of a file as soon as it is read.
+    pub(super) fn read(
+        &self,
+        document: &Document<'_>,
+        options: &Options,
+        found: &mut dyn FnMut(Found),
+    ) -> Result<(), String> {
+        match self.read {
+            Read::One(read) => found(read(document.one().ok_or("it is not one object")?)?),
+            Read::Text(read) => found(read(&document.text)?),
+            Read::Rows(read) => document.each_row(&mut |row| {
+                found(read(row)?);
+                Ok(())
+            })?,
+            Read::Whole(read) => found(read(document, options)?),
+        }
+        Ok(())
+    }
 }
 
 const TOOLS: &[Tool] = &[

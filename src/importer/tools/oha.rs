@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::Tool;
-use crate::importer::document::Document;
+use super::{Read, Tool};
 use crate::importer::field::{at, num};
 use crate::importer::found::{Found, FoundStage, Names, Reduced};
 use crate::importer::notes::Code;
@@ -19,10 +18,7 @@ pub(super) const TOOL: Tool = Tool {
             at(file, "summary.successRate").is_some() && file.get("latencyPercentiles").is_some()
         })
     },
-    read: |document: &Document<'_>| {
-        let file = document.one().ok_or("it is not one object")?;
-        Ok(vec![read(file)])
-    },
+    read: Read::One(|file| Ok(read(file))),
 };
 
 const PERCENTILES: Names = Names {

@@ -6,14 +6,12 @@
 
 use serde_json::Value;
 
-use super::Tool;
-use super::vllm::last_line;
-use crate::importer::document::Document;
-use crate::importer::field::{as_num, at, count, list, num, setting, text};
-use crate::importer::found::{Found, FoundRequest, FoundStage, Reduced, api_of, outcome_of};
+use super::{Read, Tool};
+use crate::importer::field::{count, num, setting, text};
+use crate::importer::found::{Found, FoundStage, Reduced, api_of};
 use crate::importer::notes::Code;
+use crate::importer::packed::{Lists, Tokens};
 use crate::metric::{Metric, Quantile};
-use crate::sample::Outcome;
 use crate::summary::PercentileMethod;
 
 pub(super) const TOOL: Tool = Tool {
@@ -21,10 +19,10 @@ pub(super) const TOOL: Tool = Tool {
     tag: "sglang/1",
     by: "`mean_e2e_latency_ms` and `completed`, an object a line",
     is_own: |document| {
-        let rows = document.rows();
-        !rows.is_empty() && rows.iter().all(|row| is_own(row))
+        let rows = document.first_rows();
+        !rows.is_empty() && rows.iter().all(is_own)
     },
-    read: |document: &Document<'_>| document.rows().into_iter().map(read).collect(),
+    read: Read::Rows(|row| read(&row.value, row.lists)),
 };
 
 fn is_own(row: &Value) -> bool {
@@ -40,7 +38,7 @@ const METRICS: [(&str, Metric); 4] = [
     ("e2e_latency", Metric::E2e),
 ];
 
-fn read(row: &Value) -> Result<Found, String> {
+fn read(row: &Value, lists: Lists) -> Result<Found, String> {
     let completed =
         count(row, "completed").ok_or("its `completed` is no count; was it cut off?")?;
     let mut found = Found {
@@ -85,7 +83,11 @@ fn read(row: &Value) -> Result<Found, String> {
         }
     }
     let credited = credited(row);
-    stage.each = requests(row, credited);
+    stage.each = lists.requests(if credited {
+        Tokens::AtMostEvents
+    } else {
+        Tokens::Told
+    });
     if stage.each.is_empty() {
         found.notes.doubt(
             Code::FailedNotCounted,
@@ -174,50 +176,4 @@ fn credited(row: &Value) -> bool {
     let came = num(row, "total_output_tokens_retokenized");
     told.zip(came)
         .is_some_and(|(told, came)| told > came * 1.02)
-}
-
-fn requests(row: &Value, credited: bool) -> Vec<FoundRequest> {
-    let (Some(ttfts), Some(itls)) = (
-        list(row, "ttfts"),
-        at(row, "itls").and_then(Value::as_array),
-    ) else {
-        return Vec::new();
-    };
-    let numbers = |key: &str| list(row, key).unwrap_or_default();
-    let (inputs, outputs) = (numbers("input_lens"), numbers("output_lens"));
-    let errors = at(row, "errors").and_then(Value::as_array);
-    let nth = |values: &[Option<f64>], index: usize| values.get(index).copied().flatten();
-    let tokens = |value: Option<f64>| value.filter(|n| (0.0..1e9).contains(n)).map(|n| n as u32);
-    (0..ttfts.len())
-        .map(|index| {
-            let error = errors
-                .and_then(|errors| errors.get(index)?.as_str())
-                .unwrap_or("");
-            let gaps: Vec<f64> = itls
-                .get(index)
-                .and_then(Value::as_array)
-                .map(|gaps| gaps.iter().filter_map(as_num).collect())
-                .unwrap_or_default();
-            let ttft = nth(&ttfts, index).filter(|seconds| *seconds > 0.0);
-            let output = tokens(nth(&outputs, index)).map(|told| {
-                let came = gaps.len() as u32 + 1;
-                if credited { told.min(came) } else { told }
-            });
-            let outcome = if !error.is_empty() {
-                outcome_of(None, error)
-            } else if ttft.is_some() {
-                Outcome::Completed
-            } else {
-                Outcome::Empty
-            };
-            FoundRequest {
-                ttft_s: ttft,
-                gaps_s: Some(gaps),
-                input: tokens(nth(&inputs, index)),
-                output,
-                error: last_line(error),
-                ..FoundRequest::new(outcome)
-            }
-        })
-        .collect()
 }

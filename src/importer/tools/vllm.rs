@@ -6,13 +6,14 @@
 
 use serde_json::Value;
 
-use super::Tool;
-use crate::importer::field::{at, count, list, num, setting, text};
-use crate::importer::found::{Found, FoundRequest, FoundStage, Reduced, api_of, outcome_of};
+use super::{Read, Tool};
+use crate::importer::field::{at, count, num, setting, text};
+use crate::importer::found::{Found, FoundRequest, FoundStage, Reduced, api_of};
 use crate::importer::instant;
 use crate::importer::notes::{Code, Notes};
+use crate::importer::own;
+use crate::importer::packed::{Lists, Tokens};
 use crate::metric::{Metric, Quantile};
-use crate::sample::Outcome;
 use crate::summary::PercentileMethod;
 
 pub(super) const TOOL: Tool = Tool {
@@ -20,10 +21,10 @@ pub(super) const TOOL: Tool = Tool {
     tag: "vllm/1",
     by: "`endpoint_type` or `backend`, with `completed` and `mean_ttft_ms`",
     is_own: |document| {
-        let rows = document.rows();
-        !rows.is_empty() && rows.iter().all(|row| is_own(row))
+        let rows = document.first_rows();
+        !rows.is_empty() && rows.iter().all(is_own)
     },
-    read: |document| document.rows().into_iter().map(read).collect(),
+    read: Read::Rows(|row| read(&row.value, row.lists)),
 };
 
 /// SGLang's rows have these keys too, and others of their own.
@@ -43,7 +44,7 @@ const METRICS: [(&str, Metric); 4] = [
     ("e2el", Metric::E2e),
 ];
 
-fn read(row: &Value) -> Result<Found, String> {
+fn read(row: &Value, lists: Lists) -> Result<Found, String> {
     let mut found = Found {
         shape: "json",
         started: text(row, "date").and_then(instant::of_text),
@@ -69,6 +70,7 @@ fn read(row: &Value) -> Result<Found, String> {
         method: Some(PercentileMethod::Linear),
         ..FoundStage::default()
     };
+    let is_ours = own::read(row, &mut found, &mut stage);
     if failed.is_none() {
         let why = match prompts {
             Some(_) => {
@@ -89,8 +91,13 @@ fn read(row: &Value) -> Result<Found, String> {
             );
         }
     }
-    stage.each = requests(row);
-    if stage.each.is_empty() {
+    stage.each = lists.requests(Tokens::Told);
+    if is_ours {
+        found.notes.lossy(
+            "requests",
+            "exported as summaries: percentiles under failed requests are not known",
+        );
+    } else if stage.each.is_empty() {
         found.notes.lossy(
             "requests",
             "written without `--save-detailed`: percentiles are vLLM's own, and objectives can't be judged",
@@ -146,10 +153,12 @@ fn read(row: &Value) -> Result<Found, String> {
     ] {
         found.setting(key, setting(row, key));
     }
-    found.notes.lossy(
-        "engine and hardware",
-        "the tool does not record them: give `--pin engine.version=…`",
-    );
+    if !is_ours {
+        found.notes.lossy(
+            "engine and hardware",
+            "the tool does not record them: give `--pin engine.version=…`",
+        );
+    }
     found.stages = vec![stage];
     Ok(found)
 }
@@ -197,58 +206,4 @@ fn reduced(row: &Value, key: &str, notes: &mut Notes) -> Reduced {
         }
     }
     out
-}
-
-/// The requests, where the file was written with `--save-detailed`.
-fn requests(row: &Value) -> Vec<FoundRequest> {
-    let (Some(ttfts), Some(itls)) = (
-        list(row, "ttfts"),
-        at(row, "itls").and_then(Value::as_array),
-    ) else {
-        return Vec::new();
-    };
-    let numbers = |key: &str| list(row, key).unwrap_or_default();
-    let (inputs, outputs) = (numbers("input_lens"), numbers("output_lens"));
-    let (starts, latencies) = (numbers("start_times"), numbers("latencies"));
-    let errors = at(row, "errors").and_then(Value::as_array);
-    let nth = |values: &[Option<f64>], index: usize| values.get(index).copied().flatten();
-    let tokens = |value: Option<f64>| value.filter(|n| (0.0..1e9).contains(n)).map(|n| n as u32);
-    (0..ttfts.len())
-        .map(|index| {
-            let error = errors
-                .and_then(|errors| errors.get(index)?.as_str())
-                .unwrap_or("");
-            let gaps: Option<Vec<f64>> = itls.get(index).and_then(Value::as_array).map(|gaps| {
-                gaps.iter()
-                    .filter_map(crate::importer::field::as_num)
-                    .collect()
-            });
-            let output = tokens(nth(&outputs, index));
-            let ttft = nth(&ttfts, index).filter(|seconds| *seconds > 0.0);
-            let good = error.is_empty() && ttft.is_some();
-            let outcome = if good {
-                Outcome::Completed
-            } else if error.is_empty() {
-                Outcome::Empty
-            } else {
-                outcome_of(None, error)
-            };
-            FoundRequest {
-                start_s: nth(&starts, index),
-                ttft_s: ttft,
-                e2e_s: nth(&latencies, index).filter(|seconds| *seconds > 0.0),
-                gaps_s: gaps,
-                input: tokens(nth(&inputs, index)),
-                output,
-                error: last_line(error),
-                ..FoundRequest::new(outcome)
-            }
-        })
-        .collect()
-}
-
-/// The last line of a Python traceback says what happened.
-pub(super) fn last_line(error: &str) -> Option<String> {
-    let line = error.trim().lines().last()?.trim();
-    (!line.is_empty()).then(|| line.to_owned())
 }

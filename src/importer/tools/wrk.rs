@@ -1,8 +1,7 @@
 //! `wrk`: text for people, latencies of all answers, errors among them.
 
-use super::Tool;
 use super::text::{after, seconds};
-use crate::importer::document::Document;
+use super::{Read, Tool};
 use crate::importer::found::{Found, FoundStage, Reduced};
 use crate::importer::notes::Code;
 use crate::metric::{Metric, Quantile};
@@ -13,11 +12,11 @@ pub(super) const TOOL: Tool = Tool {
     tag: "wrk/1",
     by: "text with `Running … test @`, `Thread Stats` and `requests in`",
     is_own: |document| {
-        document.values.is_empty()
+        document.is_text()
             && document.text.contains("Thread Stats")
             && document.text.contains(" requests in ")
     },
-    read: |document: &Document<'_>| read(document.text).map(|found| vec![found]),
+    read: Read::Text(read),
 };
 
 fn read(text: &str) -> Result<Found, String> {

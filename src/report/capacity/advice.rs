@@ -1,12 +1,12 @@
 //! What keeps more load from being carried, what could go wrong, and what to try next.
 
-use super::words::{clause, load, number};
+use super::words::{clause, count, load, number, share};
 use crate::capacity::{
     Axis, Capacity, Known, KvBound, Step, StepClass, Sustained, SweepReading, Why,
 };
+use crate::lang::{Phrase, say};
 use crate::report::span::Text;
 use crate::spec::SloClause;
-use crate::unit::scale::{self, Unit};
 
 /// Requests that wait in the engine from which on a queue is what they wait in.
 const QUEUE: f64 = 1.0;
@@ -21,17 +21,11 @@ pub(super) fn risks(capacity: &Capacity) -> Vec<Text> {
     if let Known::Figure(replicas) = &capacity.replicas
         && !replicas.after_loss.holds
     {
-        out.push(Text::of(
-            "failure: the peak is not carried when one replica is lost",
-        ));
+        out.push(Text::word(say::CAP_FAILURE));
     }
     for sweep in &capacity.sweeps {
         if let Known::Figure(knee) = &sweep.knee {
-            out.push(
-                Text::of("bursts: over ")
-                    .then(load(sweep.axis, knee.load))
-                    .words(" requests only wait longer"),
-            );
+            out.push(Text::say(say::CAP_BURSTS, [load(sweep.axis, knee.load)]));
         }
     }
     out
@@ -49,17 +43,15 @@ fn bottleneck(sweep: &SweepReading) -> Option<Text> {
         .clauses
         .iter()
         .min_by(|(_, one), (_, other)| one.total_cmp(other))?;
-    let text = Text::of("bottleneck: at ")
-        .then(load(sweep.axis, beyond.load))
-        .words(" requests miss ")
-        .words(clause(*worst))
-        .words(" first, ")
-        .figure(scale::value(Unit::Proportion, *met))
-        .words(" meet it");
-    Some(text.words(cause(*worst, beyond)))
+    let of = [load(sweep.axis, beyond.load), clause(*worst), share(*met)];
+    let text = Text::say(say::CAP_BOTTLENECK, of);
+    Some(match cause(*worst, beyond) {
+        Some(cause) => Text::say(say::CAP_CAUSED, [text, Text::word(cause)]),
+        None => text,
+    })
 }
 
-fn cause(worst: SloClause, step: &Step) -> &'static str {
+fn cause(worst: SloClause, step: &Step) -> Option<Phrase> {
     let preempted = step
         .figures
         .as_ref()
@@ -70,31 +62,27 @@ fn cause(worst: SloClause, step: &Step) -> &'static str {
         .waiting
         .is_some_and(|waiting| waiting >= QUEUE);
     match worst {
-        _ if preempted => ": the KV cache is full and requests are computed again",
-        SloClause::Ttft | SloClause::Ttfa if waits => ": they wait in the engine's queue",
-        SloClause::Ttft | SloClause::Ttfa => ": prefill or the queue before it",
-        SloClause::Tpot | SloClause::ItlMax => ": decode shares its steps among too many",
-        SloClause::E2e => "",
+        _ if preempted => Some(say::CAP_CAUSE_KV),
+        SloClause::Ttft | SloClause::Ttfa if waits => Some(say::CAP_CAUSE_QUEUE),
+        SloClause::Ttft | SloClause::Ttfa => Some(say::CAP_CAUSE_PREFILL),
+        SloClause::Tpot | SloClause::ItlMax => Some(say::CAP_CAUSE_DECODE),
+        SloClause::E2e => None,
     }
 }
 
 /// More sequences than the cache holds, with what was seen of that.
 pub(in crate::report) fn sequences(kv: &KvBound) -> Option<Text> {
     let most = kv.max_num_seqs.filter(|_| kv.is_exceeded())?;
-    let text = Text::of("KV cache: ")
-        .quoted("max_num_seqs")
-        .words(" is ")
-        .figure(scale::count(most))
-        .words(", and ")
-        .figure(scale::count(kv.sequences))
-        .words(" requests of this workload fit");
+    let of = [
+        Text::value("max_num_seqs"),
+        count(most),
+        count(kv.sequences),
+    ];
+    let text = Text::say(say::CAP_MOST_SEQUENCES, of);
     Some(match kv.preemptions {
-        Some(0) => text.words("; no preemption was seen"),
-        Some(count) => text
-            .words("; ")
-            .figure(scale::count(count))
-            .words(" preemptions were seen"),
-        None => text.words("; the engine was not asked for preemptions"),
+        Some(0) => Text::say(say::CAP_NO_PREEMPTION, [text]),
+        Some(seen) => Text::say(say::CAP_PREEMPTIONS, [text, count(seen)]),
+        None => Text::say(say::CAP_PREEMPTIONS_UNASKED, [text]),
     })
 }
 
@@ -103,70 +91,49 @@ fn long_requests(kv: &KvBound, capacity: &Capacity) -> Option<Text> {
     let longest = kv
         .longest_sequences
         .filter(|longest| (*longest as f64) < users)?;
-    Some(
-        Text::of("long requests: of the longest only ")
-            .figure(scale::count(longest))
-            .words(" fit at once, of ")
-            .figure(number(users))
-            .words(" users"),
-    )
+    let of = [count(longest), Text::just(number(users))];
+    Some(Text::say(say::CAP_LONG_REQUESTS, of))
 }
 
 /// What to try next.
 pub(super) fn next(capacity: &Capacity) -> Vec<Text> {
+    let with = |phrase, what: &str| Text::say(phrase, [Text::value(what)]);
     let mut out = Vec::new();
     if capacity.sweeps.is_empty() {
-        out.push(
-            Text::of("add a sweep, such as ")
-                .quoted("{name: sweep, closed: {users: [1, 2, 4, 8, 16, 32, 64]}, duration: 60s}"),
-        );
+        let sweep = "{name: sweep, closed: {users: [1, 2, 4, 8, 16, 32, 64]}, duration: 60s}";
+        out.push(with(say::CAP_ADD_SWEEP, sweep));
     }
     if capacity.slos.is_empty() {
-        out.push(
-            Text::of("say what a good answer is: ")
-                .quoted("slo: {ttft: 500ms, tpot: 40ms}")
-                .words(" in each class"),
-        );
+        out.push(with(say::CAP_ADD_SLO, "slo: {ttft: 500ms, tpot: 40ms}"));
     }
     for sweep in &capacity.sweeps {
-        let name = || Text::value(&sweep.name).words(": ");
+        let of = |text: Text| Text::say(say::CAP_SWEEP, [Text::value(&sweep.name), text]);
         if let Known::Unknown(Why::NotReached { load: last, .. }) = &sweep.knee {
-            out.push(
-                name()
-                    .words("extend it beyond ")
-                    .then(load(sweep.axis, *last)),
-            );
+            let beyond = [load(sweep.axis, *last)];
+            out.push(of(Text::say(say::CAP_EXTEND, beyond)));
         }
         if let Known::Figure(knee) = &sweep.knee
             && knee.below.is_some_and(|below| knee.load > 1.2 * below)
         {
-            out.push(
-                name()
-                    .words("measure between its steps at the knee: ")
-                    .quoted("refine: true"),
-            );
+            out.push(of(with(say::CAP_REFINE, "refine: true")));
         }
         let cold = sweep.steps.iter().any(|step| step.class == StepClass::Cold);
         if cold {
-            out.push(name().words("measure again after a longer warm-up"));
+            out.push(of(Text::word(say::CAP_WARM)));
         }
         if let Known::Figure(within) = &sweep.within_slo
             && sweep.axis == Axis::Users
             && let Sustained::NotTried { rate_rps } = &within.sustained
         {
-            out.push(name().words("verify it by an open loop: ").quoted(&format!(
-                "{{name: sustained, open: {{rate: {rate_rps:.2}/s}}, duration: 180s}}"
-            )));
+            let stage =
+                format!("{{name: sustained, open: {{rate: {rate_rps:.2}/s}}, duration: 180s}}");
+            out.push(of(with(say::CAP_VERIFY, &stage)));
         }
     }
     if let Known::Figure(kv) = &capacity.kv
         && kv.is_exceeded()
     {
-        out.push(
-            Text::of("lower ")
-                .quoted("max_num_seqs")
-                .words(" to what fits, or give the cache more memory or fewer bits"),
-        );
+        out.push(with(say::CAP_LOWER_SEQUENCES, "max_num_seqs"));
     }
     out
 }

@@ -6,6 +6,7 @@ mod chart;
 mod difference;
 mod money;
 mod reasons;
+mod section;
 mod state;
 mod table;
 mod words;
@@ -17,13 +18,17 @@ mod tests;
 
 use serde::Serialize;
 
+pub use section::CapacitySection;
+pub(super) use section::{lead, section};
+
 use super::engine::{self, Template};
+use super::lines::small;
 use super::model::Tone;
 use super::span::Text;
 use super::sweep::Chart;
 use super::text::{Line, Page, rows};
 use crate::capacity::{Capacity, Compared};
-use crate::lang::Lang;
+use crate::lang::{Label, Lang, label, say};
 
 /// A capacity, ready to print.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -129,12 +134,12 @@ pub fn of_one(capacity: &Capacity) -> CapacityModel {
 pub fn of_both(compared: &Compared) -> CapacityModel {
     let (before, after) = (&compared.before, &compared.after);
     let sides = [
-        (Some(difference::BEFORE), before),
-        (Some(difference::AFTER), after),
+        (Some(say::CAP_BEFORE), before),
+        (Some(say::CAP_AFTER), after),
     ];
     CapacityModel {
         headline: difference::headline(compared),
-        difference: difference::rows(compared),
+        difference: difference::rows(difference::Sides::of(compared), false),
         tables: table::tables(&sides),
         charts: chart::charts(after, Some(before)),
         ..of_one(after)
@@ -142,45 +147,45 @@ pub fn of_both(compared: &Compared) -> CapacityModel {
 }
 
 /// For a job summary.
-pub fn markdown(model: &CapacityModel) -> String {
-    engine::render(Template::Capacity, Lang::En, model)
+pub fn markdown(model: &CapacityModel, lang: Lang) -> String {
+    engine::render(Template::Capacity, lang, model)
 }
 
 /// For a terminal.
-pub fn text(model: &CapacityModel) -> Vec<Line> {
-    let mut out = Page::default();
-    out.line(Tone::Neutral, model.headline.plain());
+pub fn text(model: &CapacityModel, lang: Lang) -> Vec<Line> {
+    let mut out = Page::new(lang);
+    let plain = |text: &Text| text.plain_in(lang);
+    out.line(Tone::Neutral, plain(&model.headline));
     for text in &model.facts {
         out.item(Tone::Faint, text);
     }
     if !model.difference.is_empty() {
         out.gap();
-        let mut table = rows(&["", "before", "after", "change [95 %]"], &[1, 2]);
-        for row in &model.difference {
-            table.add_row([&row.what, &row.before, &row.after, &row.change].map(Text::plain));
-        }
-        out.table(&table, |_| Tone::Neutral);
+        let heads = [label::before, label::after, label::short_change];
+        out.difference(&model.difference, heads);
     }
     for step_table in &model.tables {
         out.gap();
-        out.line(Tone::Neutral, step_table.title.plain());
-        let mut table = rows(&table::HEADER, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        out.line(Tone::Neutral, plain(&step_table.title));
+        let header = words::header(lang);
+        let header = header.each_ref().map(String::as_str);
+        let mut table = rows(&header, &[0, 1, 2, 3, 4, 5, 6, 7, 8]);
         for row in &step_table.rows {
-            table.add_row(row.cells().map(Text::plain));
+            table.add_row(row.cells().map(plain));
         }
         out.table(&table, |_| Tone::Neutral);
     }
     let parts = [
-        (words::CONCLUSION, &model.conclusion),
-        (words::COST, &model.cost),
-        (words::RISKS, &model.risks),
-        (words::NEXT, &model.next),
-        (words::NO_CLAIMS, &model.no_claims),
+        (label::follows, &model.conclusion),
+        (label::cost, &model.cost),
+        (label::risks, &model.risks),
+        (label::try_next, &model.next),
+        (label::cant_say, &model.no_claims),
     ];
     for (title, lines) in parts {
         if !lines.is_empty() {
             out.gap();
-            out.line(Tone::Neutral, title.to_owned());
+            out.line(Tone::Neutral, small(title, lang));
         }
         for text in lines {
             out.item(Tone::Neutral, text);
@@ -191,6 +196,19 @@ pub fn text(model: &CapacityModel) -> Vec<Line> {
         out.item(Tone::Faint, text);
     }
     out.lines
+}
+
+impl Page {
+    /// Figures of both sides, under what the sides are called.
+    pub(super) fn difference(&mut self, rows: &[DifferenceRow], heads: [Label; 3]) {
+        let [before, after, change] = heads.map(|head| small(head, self.lang()));
+        let mut table = self::rows(&["", &before, &after, &change], &[1, 2]);
+        for row in rows {
+            let cells = [&row.what, &row.before, &row.after, &row.change];
+            table.add_row(cells.map(|text| text.plain_in(self.lang())));
+        }
+        self.table(&table, |_| Tone::Neutral);
+    }
 }
 
 impl StepRow {

@@ -1,65 +1,51 @@
 //! Why there is no figure, and what runs can't say, in words.
 
-use super::words::number;
+use super::words::{number, share};
 use crate::capacity::{Capacity, NoClaim, Why};
+use crate::lang::say;
 use crate::report::span::Text;
-use crate::unit::scale::{self, Unit};
 
 /// Why there is no figure.
 pub(super) fn why(reason: &Why) -> Text {
+    let add = |phrase, what: &str| Text::say(phrase, [Text::value(what)]);
     match reason {
-        Why::NoSweep => Text::of("no sweep with two valid steps was run"),
-        Why::NoSlo => Text::of("no class has an SLO, so nobody says what a good answer is"),
-        Why::NeverWithin { load, attainment } => Text::of("at the smallest load, ")
-            .figure(number(*load))
-            .words(", only ")
-            .figure(scale::value(Unit::Proportion, *attainment))
-            .words(" of requests were good"),
-        Why::NotReached { load, gain } => Text::of("the last step, to ")
-            .figure(number(*load))
-            .words(", still raised it by ")
-            .figure(scale::value(Unit::Proportion, *gain))
-            .words(", so it lies beyond the sweep"),
-        Why::NothingGood => Text::of("no request was completed and good"),
-        Why::NoPeak => Text::of("the spec declares no peak; add ").quoted("capacity: {peak: 50/s}"),
-        Why::NoPrice => {
-            Text::of("the spec has no price; add ").quoted("cost: {gpu_hour: 3.50, currency: USD}")
-        }
-        Why::NoGpus => Text::of("nobody knows how many GPUs there are; add ")
-            .quoted("pins: {hardware: {count: 1}}"),
-        Why::NoKv => Text::of("the engine reports no blocks, and no ")
-            .quoted("--model-config")
-            .words(" with its memory was given"),
-        Why::NoLoad => Text::of("there is no load within the SLO to count by"),
-        Why::NoTokens => Text::of("no tokens were counted"),
+        Why::NoSweep => Text::word(say::CAP_WHY_NO_SWEEP),
+        Why::NoSlo => Text::word(say::CAP_WHY_NO_SLO),
+        Why::NeverWithin { load, attainment } => Text::say(
+            say::CAP_WHY_NEVER,
+            [Text::just(number(*load)), share(*attainment)],
+        ),
+        Why::NotReached { load, gain } => Text::say(
+            say::CAP_WHY_NOT_REACHED,
+            [Text::just(number(*load)), share(*gain)],
+        ),
+        Why::NothingGood => Text::word(say::CAP_WHY_NOTHING_GOOD),
+        Why::NoPeak => add(say::CAP_WHY_NO_PEAK, "capacity: {peak: 50/s}"),
+        Why::NoPrice => add(
+            say::CAP_WHY_NO_PRICE,
+            "cost: {gpu_hour: 3.50, currency: USD}",
+        ),
+        Why::NoGpus => add(say::CAP_WHY_NO_GPUS, "pins: {hardware: {count: 1}}"),
+        Why::NoKv => add(say::CAP_WHY_NO_KV, "--model-config"),
+        Why::NoLoad => Text::word(say::CAP_WHY_NO_LOAD),
+        Why::NoTokens => Text::word(say::CAP_WHY_NO_TOKENS),
     }
 }
 
 /// What the runs can't say.
 pub(super) fn no_claims(capacity: &Capacity) -> Vec<Text> {
     let each = capacity.no_claims.iter().map(|claim| {
-        Text::of(match claim {
-            NoClaim::Capacity => "how much more load the server would carry: there is no sweep",
-            NoClaim::Slo => "what users would call good: there is no SLO",
-            NoClaim::Limit => {
-                "where the limit is: the largest load was still far below it, and throughput grew to the end"
-            }
-            NoClaim::Arrivals => {
-                "whether users who don't wait for each other fare as well: no open loop bore the closed one out"
-            }
-            NoClaim::Hours => {
-                "what happens over hours: no stage was long enough for leaks, fragmentation and drift"
-            }
-            NoClaim::Tenants => {
-                "whether one tenant takes the place of others: requests had no tenants"
-            }
-            NoClaim::FirstToken => {
-                "how long users wait for a first token: answers came whole, so this is throughput alone"
-            }
-            NoClaim::Scatter => {
-                "how much runs differ: with fewer than three, 3 % between runs are assumed"
-            }
-            NoClaim::Balancing => "how a balancer deals out requests: one replica was measured",
+        Text::word(match claim {
+            NoClaim::Capacity => say::CAP_CANT_CAPACITY,
+            NoClaim::Slo => say::CAP_CANT_SLO,
+            NoClaim::Limit => say::CAP_CANT_LIMIT,
+            NoClaim::Arrivals => say::CAP_CANT_ARRIVALS,
+            NoClaim::Waves => say::CAP_CANT_WAVES,
+            NoClaim::Hours => say::CAP_CANT_HOURS,
+            NoClaim::Tenants => say::CAP_CANT_TENANTS,
+            NoClaim::FirstToken => say::CAP_CANT_FIRST_TOKEN,
+            NoClaim::Scatter => say::CAP_CANT_SCATTER,
+            NoClaim::Balancing => say::CAP_CANT_BALANCING,
         })
     });
     each.collect()

@@ -1,6 +1,8 @@
 //! What a step's load is, and what a chart shows, in words.
 
+use super::words::share;
 use crate::capacity::{Step, StepClass, SweepReading};
+use crate::lang::say;
 use crate::report::span::Text;
 use crate::unit::scale::{self, Unit};
 
@@ -8,67 +10,64 @@ use crate::unit::scale::{self, Unit};
 pub(super) fn class(step: &Step) -> Text {
     let evidence = &step.evidence;
     let changed = |text: Text| match evidence.throughput_change {
-        Some(change) => text.words(", throughput ").figure(scale::change(change)),
+        Some(change) => Text::say(say::CAP_THROUGHPUT, [text, ratio(change)]),
         None => text,
     };
     match step.class {
-        StepClass::Unsaturated => changed(Text::of("unsaturated")),
+        StepClass::Unsaturated => changed(Text::word(say::CAP_UNSATURATED)),
         StepClass::Knee => {
-            let text = changed(Text::of("flat"));
+            let text = changed(Text::word(say::CAP_FLAT));
             match evidence.ttft_change {
-                Some(change) => text.words(", TTFT ").figure(scale::change(change)),
+                Some(change) => Text::say(say::CAP_TTFT_CHANGED, [text, ratio(change)]),
                 None => text,
             }
         }
         StepClass::Overloaded => {
-            let text = Text::of("overloaded");
+            let text = Text::word(say::CAP_OVERLOADED);
             if evidence.failed > 0.05 {
-                text.words(", ")
-                    .figure(scale::value(Unit::Proportion, evidence.failed))
-                    .words(" failed")
+                Text::say(say::CAP_FAILED, [text, share(evidence.failed)])
             } else if let (Some(growth), true) =
                 (evidence.backlog_growth, evidence.overloaded_runs > 0)
             {
-                text.words(", backlog grows by ")
-                    .figure(scale::value(Unit::Proportion, growth))
-                    .words(" of what comes")
+                Text::say(say::CAP_BACKLOG, [text, share(growth)])
             } else {
                 changed(text)
             }
         }
         StepClass::Cold => {
-            let text = Text::of("cold: measure again after a longer warm-up");
+            let text = Text::word(say::CAP_COLD);
             match evidence.slow_start {
                 Some(start) => {
-                    let [first, later] = scale::row(Unit::Seconds, [start.first_s, start.later_s]);
-                    text.words(", TTFT ")
-                        .figure(first)
-                        .words(" at first, ")
-                        .figure(later)
-                        .words(" later")
+                    let [first, later] =
+                        scale::row(Unit::Seconds, [start.first_s, start.later_s]).map(Text::just);
+                    Text::say(say::CAP_COLD_TTFT, [text, first, later])
                 }
                 None => text,
             }
         }
-        StepClass::Invalid => Text::of("invalid by the client's fault"),
+        StepClass::Invalid => Text::word(say::CAP_CLIENT_FAULT),
     }
+}
+
+fn ratio(change: f64) -> Text {
+    Text::just(scale::change(change))
 }
 
 /// What a chart shows.
 pub(super) fn chart(sweep: &SweepReading, slo: bool, both: bool) -> Text {
-    let text = Text::of("TTFT p95 over the load of ").quoted(&sweep.name);
-    let text = text.words(if both {
-        ": grey before, red after"
+    let what = if both {
+        say::CAP_CHART_BOTH
     } else {
-        ": red"
-    });
+        say::CAP_CHART
+    };
+    let text = Text::say(what, [Text::value(&sweep.name)]);
     let text = if slo {
-        text.words(", the SLO green")
+        Text::say(say::CAP_CHART_SLO, [text])
     } else {
         text
     };
     match sweep.knee.figure() {
-        Some(_) => text.words(", a bar at the knee"),
+        Some(_) => Text::say(say::CAP_CHART_KNEE, [text]),
         None => text,
     }
 }

@@ -1,33 +1,22 @@
 //! The steps of sweeps as rows.
 
 use super::state;
-use super::words;
+use super::words::{self, rate, share};
 use super::{StepRow, StepTable};
 use crate::capacity::{Capacity, Step, SweepReading};
+use crate::lang::{Phrase, say};
 use crate::report::span::Text;
 use crate::unit::scale::{self, Unit};
 
-/// The columns of a table of steps.
-pub(super) const HEADER: [&str; 10] = [
-    "load",
-    "completed",
-    "output",
-    "TTFT p50",
-    "p99",
-    "ITL p95",
-    "p99",
-    "goodput",
-    "good",
-    "state",
-];
-
 /// A table a sweep and side.
-pub(super) fn tables(sides: &[(Option<&'static str>, &Capacity)]) -> Vec<StepTable> {
+pub(super) fn tables(sides: &[(Option<Phrase>, &Capacity)]) -> Vec<StepTable> {
     let each = sides.iter().flat_map(|(side, capacity)| {
         let sweeps = capacity.sweeps.iter();
         sweeps.map(move |sweep| StepTable {
             title: match side {
-                Some(side) => Text::value(&sweep.name).words(", ").words(side),
+                Some(side) => {
+                    Text::say(say::CAP_SIDE, [Text::value(&sweep.name), Text::word(*side)])
+                }
                 None => Text::value(&sweep.name),
             },
             rows: sweep.steps.iter().map(|step| row(sweep, step)).collect(),
@@ -60,20 +49,17 @@ fn row(sweep: &SweepReading, step: &Step) -> StepRow {
     let latencies = &figures.latencies;
     StepRow {
         load,
-        completed: value(Unit::RequestsPerSecond, figures.completed_rps.value),
+        completed: rate(figures.completed_rps.value),
         output: value(Unit::TokensPerSecond, figures.output_tps.value),
         ttft_p50: time(latencies.ttft_p50_s),
         ttft_p99: time(latencies.ttft_p99_s),
         itl_p95: time(latencies.itl_p95_s),
         itl_p99: time(latencies.itl_p99_s),
         goodput: match &figures.goodput_rps {
-            Some(goodput) => value(Unit::RequestsPerSecond, goodput.value),
+            Some(goodput) => rate(goodput.value),
             None => none(),
         },
-        attainment: match figures.attainment {
-            Some(share) => value(Unit::Proportion, share),
-            None => none(),
-        },
+        attainment: figures.attainment.map_or_else(none, share),
         class,
     }
 }

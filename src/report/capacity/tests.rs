@@ -3,6 +3,8 @@
 use super::*;
 use crate::capacity::tests::{SWEEP, declare, planned, run};
 use crate::capacity::{Capacity, Compared, read};
+use crate::lang::Lang;
+use crate::report::tests::chinese::english;
 use crate::report::text::plain;
 
 fn one() -> Capacity {
@@ -24,22 +26,22 @@ fn both() -> Compared {
 
 #[test]
 fn one_side_as_text() {
-    insta::assert_snapshot!(plain(&text(&of_one(&one()))));
+    insta::assert_snapshot!(plain(&text(&of_one(&one()), Lang::En)));
 }
 
 #[test]
 fn one_side_as_markdown() {
-    insta::assert_snapshot!(markdown(&of_one(&one())));
+    insta::assert_snapshot!(markdown(&of_one(&one()), Lang::En));
 }
 
 #[test]
 fn both_sides_as_text() {
-    insta::assert_snapshot!(plain(&text(&of_both(&both()))));
+    insta::assert_snapshot!(plain(&text(&of_both(&both()), Lang::En)));
 }
 
 #[test]
 fn both_sides_as_markdown() {
-    insta::assert_snapshot!(markdown(&of_both(&both())));
+    insta::assert_snapshot!(markdown(&of_both(&both()), Lang::En));
 }
 
 #[test]
@@ -52,5 +54,18 @@ fn no_difference_is_said_so() {
 
 #[test]
 fn nothing_measured_says_why_and_what_to_do() {
-    insta::assert_snapshot!(plain(&text(&of_one(&read(&[], None)))));
+    insta::assert_snapshot!(plain(&text(&of_one(&read(&[], None)), Lang::En)));
+}
+
+#[test]
+fn both_are_in_chinese_too() {
+    for model in [of_one(&one()), of_both(&both()), of_one(&read(&[], None))] {
+        let page = markdown(&model, Lang::Zh);
+        let lines = plain(&text(&model, Lang::Zh));
+        // What is to be written into a spec is in no language.
+        let prose: Vec<&str> = lines.lines().filter(|line| !line.contains('{')).collect();
+        assert_eq!(english(&page), [] as [String; 0]);
+        assert_eq!(english(&prose.join("\n")), [] as [String; 0]);
+    }
+    insta::assert_snapshot!(markdown(&of_both(&both()), Lang::Zh));
 }

@@ -5,32 +5,25 @@ use crate::capacity::{
     Axis, Capacity, Estimate, KneeReading, KneeRule, Known, KvSource, Replicas, Sustained,
     SweepReading, WithinSlo,
 };
+use crate::lang::{Lang, Phrase, label, say};
 use crate::report::span::Text;
 use crate::spec::SloClause;
 use crate::unit::scale::{self, Unit};
 
-pub(super) const CONCLUSION: &str = "what follows";
-pub(super) const COST: &str = "cost";
-pub(super) const RISKS: &str = "risks";
-pub(super) const NEXT: &str = "what to try next";
-pub(super) const NO_CLAIMS: &str = "what these runs can't say";
-
 /// The whole message.
 pub(super) fn headline(capacity: &Capacity) -> Text {
-    let of = |text: Text| text.words(" of ").quoted(&capacity.name);
+    let name = Text::value(&capacity.name);
     match &capacity.carries {
-        Known::Figure(carries) => of(Text::of("Capacity"))
-            .words(": one replica carries ")
-            .then(users(carries.users))
-            .words(" at ")
-            .figure(scale::value(Unit::RequestsPerSecond, carries.rps.value))
-            .words(" within the SLO"),
-        Known::Unknown(reason) => of(Text::of("No capacity")).words(": ").then(why(reason)),
+        Known::Figure(carries) => {
+            let carried = [users(carries.users), rate(carries.rps.value)];
+            Text::say(say::CAP_OF, [name, Text::say(say::CAP_CARRIES, carried)])
+        }
+        Known::Unknown(reason) => Text::say(say::CAP_NONE_OF, [name, why(reason)]),
     }
 }
 
-/// What the figures hold for.
-pub(super) fn facts(capacity: &Capacity) -> Vec<Text> {
+/// What the figures hold for: workload, SLO and window.
+pub(super) fn conditions(capacity: &Capacity) -> Vec<Text> {
     let mut out = Vec::new();
     let measured = capacity.sweeps.iter().flat_map(|sweep| &sweep.steps);
     let at = match capacity.carries.figure() {
@@ -38,43 +31,35 @@ pub(super) fn facts(capacity: &Capacity) -> Vec<Text> {
         None => measured.clone().find(|step| step.figures.is_some()),
     };
     if let Some(figures) = at.and_then(|step| step.figures.as_ref()) {
-        out.push(
-            Text::of("workload: ")
-                .figure(whole(figures.input_tokens))
-                .words(" input and ")
-                .figure(whole(figures.output_tokens))
-                .words(" output tokens a request; window ")
-                .figure(scale::elapsed(figures.window_s))
-                .words(" a step"),
-        );
+        let of = [
+            whole(figures.input_tokens),
+            whole(figures.output_tokens),
+            scale::elapsed(figures.window_s),
+        ];
+        out.push(Text::say(say::CAP_WORKLOAD, of.map(Text::just)));
     }
     if capacity.slos.is_empty() {
-        out.push(Text::of("SLO: none"));
+        out.push(Text::word(say::CAP_NO_SLO));
     }
     for (class, slo) in &capacity.slos {
         let clauses = slo.iter().map(|(limit, most)| {
-            Text::of(clause(*limit))
-                .words(" ≤ ")
-                .figure(scale::value(Unit::Seconds, most.as_secs_f64()))
+            let most = scale::value(Unit::Seconds, most.as_secs_f64());
+            Text::say(say::CAP_SLO_CLAUSE, [clause(*limit), Text::just(most)])
         });
-        out.push(
-            Text::of("SLO of ")
-                .quoted(class)
-                .words(": ")
-                .then(Text::join(clauses, ", ")),
-        );
+        let of = [Text::value(class), Text::list(clauses)];
+        out.push(Text::say(say::CAP_SLO_OF, of));
     }
-    let servers = capacity.replicas_measured;
-    let runs = Text::just(scale::count(capacity.runs.len() as u64)).words(plural(
-        capacity.runs.len() as u64,
-        " run of ",
-        " runs of ",
-    ));
-    out.push(runs.figure(scale::count(servers.into())).words(plural(
-        servers.into(),
-        " replica",
-        " replicas",
-    )));
+    out
+}
+
+/// The same with what was run.
+pub(super) fn facts(capacity: &Capacity) -> Vec<Text> {
+    let mut out = conditions(capacity);
+    let runs = [
+        count(capacity.runs.len() as u64),
+        count(capacity.replicas_measured.into()),
+    ];
+    out.push(Text::say(say::CAP_RUNS, runs));
     out
 }
 
@@ -82,33 +67,28 @@ pub(super) fn facts(capacity: &Capacity) -> Vec<Text> {
 pub(super) fn conclusion(capacity: &Capacity) -> Vec<Text> {
     let mut out = Vec::new();
     for sweep in &capacity.sweeps {
-        let name = || Text::value(&sweep.name).words(": ");
-        out.push(name().then(match &sweep.within_slo {
+        let of = |text: Text| Text::say(say::CAP_SWEEP, [Text::value(&sweep.name), text]);
+        out.push(of(match &sweep.within_slo {
             Known::Figure(within) => within_slo(sweep, within, capacity.plan.attainment),
-            Known::Unknown(reason) => Text::of("no load within the SLO: ").then(why(reason)),
+            Known::Unknown(reason) => Text::say(say::CAP_NO_WITHIN, [why(reason)]),
         }));
-        out.push(name().then(match &sweep.knee {
+        out.push(of(match &sweep.knee {
             Known::Figure(found) => knee(sweep, found),
-            Known::Unknown(reason) => Text::of("no knee: ").then(why(reason)),
+            Known::Unknown(reason) => Text::say(say::CAP_NO_KNEE, [why(reason)]),
         }));
     }
     if let Known::Figure(carries) = &capacity.carries {
-        out.push(
-            Text::of("step of growth: one replica more carries ")
-                .then(estimate(Unit::RequestsPerSecond, &carries.rps))
-                .words(", ")
-                .figure(scale::value(Unit::TokensPerSecond, carries.input_tps))
-                .words(" of input and ")
-                .figure(scale::value(
-                    Unit::TokensPerSecond,
-                    carries.output_tps.value,
-                ))
-                .words(" of output"),
-        );
+        let tokens = |tps| Text::just(scale::value(Unit::TokensPerSecond, tps));
+        let of = [
+            estimate(Unit::RequestsPerSecond, &carries.rps),
+            tokens(carries.input_tps),
+            tokens(carries.output_tps.value),
+        ];
+        out.push(Text::say(say::CAP_GROWTH, of));
     }
     out.push(match &capacity.replicas {
         Known::Figure(figures) => replicas(figures),
-        Known::Unknown(reason) => Text::of("no number of replicas: ").then(why(reason)),
+        Known::Unknown(reason) => Text::say(say::CAP_NO_REPLICAS, [why(reason)]),
     });
     if let Known::Figure(found) = &capacity.replicas {
         out.push(after_loss(found));
@@ -118,174 +98,137 @@ pub(super) fn conclusion(capacity: &Capacity) -> Vec<Text> {
 }
 
 fn within_slo(sweep: &SweepReading, within: &WithinSlo, wanted: f64) -> Text {
-    let text = Text::of(if within.is_last {
-        "largest load within the SLO at least "
+    let what = if within.is_last {
+        say::CAP_WITHIN_LEAST
     } else {
-        "largest load within the SLO "
-    })
-    .then(load(sweep.axis, within.load))
-    .words(", ")
-    .then(estimate(
-        Unit::RequestsPerSecond,
-        &within.figures.completed_rps,
-    ))
-    .words(", ")
-    .figure(scale::value(Unit::Proportion, within.attainment))
-    .words(" of requests good (at least ")
-    .figure(scale::value(Unit::Proportion, wanted))
-    .words(" wanted)");
-    text.then(sustained(&within.sustained))
+        say::CAP_WITHIN
+    };
+    let of = [
+        load(sweep.axis, within.load),
+        estimate(Unit::RequestsPerSecond, &within.figures.completed_rps),
+        share(within.attainment),
+        share(wanted),
+    ];
+    let text = Text::say(what, of);
+    let text = if within.set.len() > 1 {
+        Text::say(say::CAP_MAY_BE, [text, numbers(&within.set)])
+    } else {
+        text
+    };
+    sustained(text, &within.sustained)
 }
 
-fn sustained(sustained: &Sustained) -> Text {
-    let at = |words: &'static str, stage: &str, rate: f64, attainment: f64| {
-        Text::of(words)
-            .quoted(stage)
-            .words(" at ")
-            .figure(scale::value(Unit::RequestsPerSecond, rate))
-            .words(" with ")
-            .figure(scale::value(Unit::Proportion, attainment))
-            .words(" good")
+fn sustained(text: Text, sustained: &Sustained) -> Text {
+    let by = |phrase: Phrase, stage: &str, rate_rps: f64, attainment: f64| {
+        let of = [text.clone(), Text::value(stage)];
+        Text::say(
+            phrase,
+            of.into_iter().chain([rate(rate_rps), share(attainment)]),
+        )
     };
     match sustained {
-        Sustained::Measured => Text::of("; sustained, for it was measured in an open loop"),
+        Sustained::Measured => Text::say(say::CAP_SUSTAINED, [text]),
         Sustained::Verified {
             stage,
             rate_rps,
             attainment,
-        } => at(
-            "; sustained, by the open loop of ",
-            stage,
-            *rate_rps,
-            *attainment,
-        ),
+        } => by(say::CAP_VERIFIED, stage, *rate_rps, *attainment),
         Sustained::Refuted {
             stage,
             rate_rps,
             attainment,
-        } => at(
-            "; not sustained: the open loop of ",
-            stage,
-            *rate_rps,
-            *attainment,
-        ),
-        Sustained::NotTried { .. } => {
-            Text::of("; not called sustainable, for no open loop was run at that rate")
-        }
+        } => by(say::CAP_REFUTED, stage, *rate_rps, *attainment),
+        Sustained::NotTried { .. } => Text::say(say::CAP_NOT_TRIED, [text]),
     }
 }
 
 fn knee(sweep: &SweepReading, found: &KneeReading) -> Text {
     let by = match found.by {
-        KneeRule::Goodput => "97 % of the best goodput",
-        KneeRule::Throughput => "95 % of the largest throughput",
+        KneeRule::Goodput => say::CAP_BY_GOODPUT,
+        KneeRule::Throughput => say::CAP_BY_THROUGHPUT,
     };
-    let set = found.set.iter().map(|one| Text::just(number(*one)));
-    Text::of("knee at ")
-        .then(load(sweep.axis, found.load))
-        .words(", the smallest load with ")
-        .words(by)
-        .words("; may be ")
-        .then(Text::join(set, ", "))
-        .words("; alert from ")
-        .then(load(sweep.axis, found.alert))
-        .words(" (")
-        .figure(percent(found.alert_share))
-        .words(" of it)")
+    let of = [
+        load(sweep.axis, found.load),
+        Text::word(by),
+        numbers(&found.set),
+        load(sweep.axis, found.alert),
+        Text::just(percent(found.alert_share)),
+    ];
+    Text::say(say::CAP_KNEE, of)
 }
 
 fn replicas(found: &Replicas) -> Text {
-    Text::of("replicas for ")
-        .figure(scale::value(Unit::RequestsPerSecond, found.peak_rps))
-        .words(" (")
-        .figure(scale::value(Unit::TokensPerSecond, found.peak_tps))
-        .words(" in and out): ")
-        .figure(scale::count(found.needed))
-        .words(", of ")
-        .figure(scale::count(found.by_users))
-        .words(" by users and ")
-        .figure(scale::count(found.by_tokens))
-        .words(" by output tokens the larger")
+    let of = [
+        rate(found.peak_rps),
+        Text::just(scale::value(Unit::TokensPerSecond, found.peak_tps)),
+        count(found.needed),
+        count(found.by_users),
+        count(found.by_tokens),
+    ];
+    let text = Text::say(say::CAP_REPLICAS, of);
+    match found.range {
+        Some(range) if range.least < range.most => {
+            let of = [text, count(range.least), count(range.most)];
+            Text::say(say::CAP_REPLICAS_RANGE, of)
+        }
+        _ => text,
+    }
 }
 
 fn after_loss(found: &Replicas) -> Text {
     let loss = found.after_loss;
-    let text = Text::of("when one is lost, ")
-        .figure(scale::count(loss.replicas))
-        .words(" carry ")
-        .figure(scale::value(Unit::RequestsPerSecond, loss.capacity_rps));
+    let (left, carried) = (count(loss.replicas), rate(loss.capacity_rps));
     match loss.load {
-        Some(share) => text
-            .words(": the peak is ")
-            .figure(scale::value(Unit::Proportion, share))
-            .words(if loss.holds {
-                " of that, so it is carried"
-            } else {
-                " of that, so it is NOT carried"
-            }),
-        None => text.words(": nothing is left for the peak"),
+        Some(load) if loss.holds => Text::say(say::CAP_LOSS, [left, carried, share(load)]),
+        Some(load) => Text::say(say::CAP_LOSS_NOT, [left, carried, share(load)]),
+        None => Text::say(say::CAP_LOSS_ALL, [left, carried]),
     }
 }
 
 fn kv(capacity: &Capacity) -> Text {
     let bound = match &capacity.kv {
         Known::Figure(bound) => bound,
-        Known::Unknown(reason) => return Text::of("no bound by the KV cache: ").then(why(reason)),
+        Known::Unknown(reason) => return Text::say(say::CAP_NO_KV, [why(reason)]),
     };
     let source = match bound.source {
-        KvSource::Engine { blocks, block_size } => Text::of("the engine's ")
-            .figure(scale::count(blocks))
-            .words(" blocks of ")
-            .figure(scale::count(block_size))
-            .words(" tokens"),
+        KvSource::Engine { blocks, block_size } => {
+            Text::say(say::CAP_KV_ENGINE, [blocks, block_size].map(count))
+        }
         KvSource::Model {
             bytes,
             sequence_bytes,
             windows,
-        } => Text::of("the model in ")
-            .figure(gigabytes(bytes))
-            .words(" a GPU, ")
-            .figure(gigabytes(sequence_bytes))
-            .words(if windows {
-                " a request, if the engine frees what a window leaves behind"
+        } => {
+            let what = if windows {
+                say::CAP_KV_WINDOWS
             } else {
-                " a request"
-            }),
+                say::CAP_KV_MODEL
+            };
+            let of = [bytes, sequence_bytes].map(|bytes| Text::just(gigabytes(bytes)));
+            Text::say(what, of)
+        }
     };
-    let mut text = Text::of("the KV cache holds ")
-        .figure(scale::count(bound.sequences))
-        .words(" requests of ")
-        .figure(scale::count(bound.mean_tokens))
-        .words(" tokens (")
-        .then(source)
-        .words(")");
+    let holds = [count(bound.sequences), count(bound.mean_tokens), source];
+    let mut text = Text::say(say::CAP_KV, holds);
     if let (Some(tokens), Some(sequences)) = (bound.longest_tokens, bound.longest_sequences) {
-        text = text
-            .words(", and ")
-            .figure(scale::count(sequences))
-            .words(" of the longest with ")
-            .figure(scale::count(tokens));
+        let of = [text, count(sequences), count(tokens)];
+        text = Text::say(say::CAP_KV_LONGEST, of);
     }
-    if let Known::Figure(carries) = &capacity.carries {
-        text = text.words(if carries.bound_by_kv {
-            ": fewer than the users within the SLO, so that is the capacity"
-        } else {
-            ": no less than the users within the SLO"
-        });
+    match capacity.carries.figure() {
+        Some(carries) if carries.bound_by_kv => Text::say(say::CAP_KV_BINDS, [text]),
+        Some(_) => Text::say(say::CAP_KV_AMPLE, [text]),
+        None => text,
     }
-    text
 }
 
 /// How to read it.
 pub(super) fn method() -> Vec<Text> {
-    vec![
-        Text::of(
-            "intervals are of 95 %, by the scatter of runs and the assumed 3 %; one replica is one server behind the target",
-        ),
-        Text::of(
-            "replicas by users: peak × time in service / users × redundancy; by tokens: peak × output tokens / (output tok/s) × elasticity × failure; both rounded up",
-        ),
-    ]
+    let all = [
+        say::CAP_METHOD_INTERVALS,
+        say::CAP_METHOD_SETS,
+        say::CAP_METHOD_REPLICAS,
+    ];
+    all.map(Text::word).into()
 }
 
 /// What lies along the bottom of a chart.
@@ -300,14 +243,28 @@ pub(super) const fn axis_name(axis: Axis) -> &'static str {
 pub(super) fn load(axis: Axis, load: f64) -> Text {
     match axis {
         Axis::Users => users(load),
-        Axis::Rate => Text::just(scale::value(Unit::RequestsPerSecond, load)),
+        Axis::Rate => rate(load),
     }
 }
 
 pub(super) fn users(users: f64) -> Text {
-    let text = number(users);
-    let one = text == "1";
-    Text::just(text).words(if one { " user" } else { " users" })
+    Text::say(say::CAP_USERS, [Text::just(number(users))])
+}
+
+pub(super) fn rate(rps: f64) -> Text {
+    Text::just(scale::value(Unit::RequestsPerSecond, rps))
+}
+
+pub(super) fn share(share: f64) -> Text {
+    Text::just(scale::value(Unit::Proportion, share))
+}
+
+pub(super) fn count(count: u64) -> Text {
+    Text::just(scale::count(count))
+}
+
+pub(super) fn numbers(loads: &[f64]) -> Text {
+    Text::list(loads.iter().map(|load| Text::just(number(*load))))
 }
 
 /// A number that is whole as such, else with one digit after the point.
@@ -327,12 +284,15 @@ pub(super) fn estimate(unit: Unit, estimate: &Estimate) -> Text {
     let [value, lower, upper] = scale::row(unit, [estimate.value, bounds.lower, bounds.upper]);
     // The unit stands before them.
     let bare = |text: String| text.split(' ').next().unwrap_or_default().to_owned();
-    Text::just(value)
-        .words(" [")
-        .figure(bare(lower))
-        .words(", ")
-        .figure(bare(upper))
-        .words("]")
+    interval(Text::just(value), bare(lower), bare(upper))
+}
+
+/// A figure with both ends of its interval.
+pub(super) fn interval(text: Text, lower: String, upper: String) -> Text {
+    Text::say(
+        say::CAP_BETWEEN,
+        [text, Text::just(lower), Text::just(upper)],
+    )
 }
 
 /// A declared share: `70 %`.
@@ -349,16 +309,30 @@ fn gigabytes(bytes: u64) -> String {
     format!("{:.3} GB", bytes as f64 / 1e9)
 }
 
-pub(super) const fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
-    if count == 1 { one } else { many }
+pub(super) fn clause(clause: SloClause) -> Text {
+    match clause {
+        SloClause::Ttft => Text::of("TTFT"),
+        SloClause::Ttfa => Text::of("TTFA"),
+        SloClause::Tpot => Text::of("TPOT"),
+        SloClause::ItlMax => Text::word(say::CAP_LONGEST_GAP),
+        SloClause::E2e => Text::of("E2E"),
+    }
 }
 
-pub(super) const fn clause(clause: SloClause) -> &'static str {
-    match clause {
-        SloClause::Ttft => "TTFT",
-        SloClause::Ttfa => "TTFA",
-        SloClause::Tpot => "TPOT",
-        SloClause::ItlMax => "longest gap",
-        SloClause::E2e => "E2E",
-    }
+/// The columns of a table of steps.
+pub(super) fn header(lang: Lang) -> [String; 10] {
+    use crate::report::lines::small;
+    let own = |text: &str| text.to_owned();
+    [
+        small(label::load, lang),
+        small(label::completed, lang),
+        small(label::output, lang),
+        own("TTFT p50"),
+        own("p99"),
+        own("ITL p95"),
+        own("p99"),
+        small(label::goodput_rate, lang),
+        small(label::good, lang),
+        small(label::state, lang),
+    ]
 }

@@ -6,6 +6,7 @@ use super::section::{Section, cells, render_sections, texts};
 use super::table::{Cell, Column, Table};
 use crate::plot::{Interval, Intervals};
 use crate::report::build::{Sides, build_of};
+use crate::report::capacity::CapacitySection;
 use crate::report::facts::Facts;
 use crate::report::json::ReportFile;
 use crate::report::model::{ClauseRow, ReportModel};
@@ -51,6 +52,7 @@ fn page_of(judgement: &Judgement, title: &str, facts: &Facts) -> String {
         (name, steps.cloned().collect())
     };
     let both = [of_side(Side::Baseline), of_side(Side::Candidate)];
+    sections.extend(model.capacity.as_ref().map(capacity));
     let title = Text::of("Latency against throughput");
     sections.push(Section::new(title).figures(curves(&both, "sweep")));
     let why = model.why.iter().map(|row| {
@@ -88,6 +90,19 @@ fn lead(model: &ReportModel) -> Section {
         .chain(environment.blocking.iter().cloned())
         .chain(environment.caveats.iter().cloned());
     Section::new(Text::default()).texts(texts)
+}
+
+/// Figures of capacity on both sides.
+fn capacity(section: &CapacitySection) -> Section {
+    let rows = section
+        .rows
+        .iter()
+        .map(|row| [&row.what, &row.before, &row.after, &row.change].map(Clone::clone));
+    let caption = Text::of("What a replica carries, how many a peak needs and what that costs");
+    let names = ["Figure", "Baseline", "Candidate", "Change [95 % interval]"];
+    Section::new(Text::of("Capacity"))
+        .table(texts(caption, names, &[1, 2], rows))
+        .texts(section.notes.iter().cloned())
 }
 
 fn clauses(rows: &[ClauseRow]) -> Table {

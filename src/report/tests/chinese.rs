@@ -20,7 +20,7 @@ fn file(judgement: &Judgement, baseline: &[Run], candidate: &[Run]) -> ReportFil
 }
 
 /// What the verdict says of itself, as it says it.
-fn told(mut judgement: Judgement) -> Judgement {
+pub(super) fn told(mut judgement: Judgement) -> Judgement {
     let advice = |text: Said, command: Option<&str>| Advice {
         text,
         command: command.map(str::to_owned),
@@ -117,7 +117,7 @@ fn several_specs_and_what_was_left_out() {
 
 /// Lines with three plain words of English in a row of ASCII: outside of code, which holds names, values and
 /// commands; a terminal has commands on lines of their own, and names in tables.
-pub(super) fn english(page: &str) -> Vec<String> {
+pub(in crate::report) fn english(page: &str) -> Vec<String> {
     let is_word = |word: &&str| word.len() > 1 && word.bytes().all(|c| c.is_ascii_lowercase());
     let is_sentence = |line: &&str| {
         // A line of the pins' diff begins with the name of one.

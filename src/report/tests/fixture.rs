@@ -44,6 +44,7 @@ pub(in crate::report) fn run(id: &str, version: &str, slow: f64) -> Run {
             settings: None,
             capacity: None,
             slos: BTreeMap::new(),
+            in_step: Vec::new(),
         },
         source: None,
         untrusted: false,

@@ -1,6 +1,7 @@
 //! Snapshots of what people read, and what must hold for any input.
 
-mod chinese;
+mod capacity;
+pub(super) mod chinese;
 mod comment;
 mod comparison;
 mod doctor;

@@ -117,6 +117,8 @@ fn one_run_with_more_tenants_than_a_terminal_shows() {
         completed: requests - errors,
         cancelled: 0,
         good: Some((requests - errors) / 2),
+        input_tokens: 40 * requests,
+        output_tokens: 20 * (requests - errors),
     };
     let latency = |p50_s| TenantLatency {
         p50_s,

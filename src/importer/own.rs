@@ -1,0 +1,52 @@
+//! What `infergate export` adds to a file in the shape of vLLM's: what the figures mean, and whose they are.
+
+use serde_json::Value;
+
+use super::field::{num, text};
+use super::found::{Found, FoundStage};
+use crate::metric::is_known;
+
+/// Takes it; false of a file that vLLM itself wrote.
+///
+/// The definitions count for the figures only where they are known: an unknown tag leaves vLLM's.
+pub(super) fn read(row: &Value, found: &mut Found, stage: &mut FoundStage) -> bool {
+    let Some(definition) = text(row, "infergate_definition").filter(|tag| is_known(tag)) else {
+        return false;
+    };
+    found.definition = Some(definition.to_owned());
+    found.session = text(row, "infergate_session").map(str::to_owned);
+    found.run = text(row, "infergate_run").map(str::to_owned);
+    found.version = text(row, "infergate_version").map(str::to_owned);
+    found.shape = "json, by infergate export";
+    found.setting(
+        "workload",
+        text(row, "infergate_workload").map(str::to_owned),
+    );
+    if let Some(pins) = row.get("infergate_pins").and_then(Value::as_object) {
+        for (path, value) in pins {
+            found.pin(path, value.as_str().map(str::to_owned));
+        }
+    }
+    text(row, "infergate_stage")
+        .unwrap_or("")
+        .clone_into(&mut stage.name);
+    // vLLM has no such key, and divides by the time of the whole load.
+    stage.input_tps = num(row, "input_throughput");
+    stage.from_schedule = text(row, "infergate_latency_from") == Some("schedule");
+    true
+}
+
+/// Stages of one run, which stand in rows of their own, as one run again.
+pub(super) fn join(rows: Vec<Found>) -> Vec<Found> {
+    let mut runs: Vec<Found> = Vec::new();
+    for row in rows {
+        let same = runs
+            .iter_mut()
+            .find(|run| run.run.is_some() && run.run == row.run);
+        match same {
+            Some(run) => run.stages.extend(row.stages),
+            None => runs.push(row),
+        }
+    }
+    runs
+}
