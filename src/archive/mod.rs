@@ -4,6 +4,7 @@
 //! Files are written whole to a temporary name and renamed, records block by block, so that a
 //! crash loses at most the last block of records and never damages what was written before.
 
+mod journal;
 mod lines;
 mod lock;
 mod records;
@@ -11,6 +12,7 @@ mod store;
 mod upload;
 mod writer;
 
+pub use journal::{Begun, Journal, Journalled, journal_path, journals, read_journal};
 pub use lock::FolderLock;
 pub use records::{BadLine, Header, RECORDS_FORMAT, RecordLine, RecordReader, RecordSpan};
 pub use store::{

@@ -48,11 +48,16 @@ pub struct RecordWriter {
     span: RecordSpan,
 }
 
+/// What is done once records are on the disk.
+type After = Box<dyn FnOnce() -> Result<(), ArchiveError> + Send>;
+
 /// What the thread is to do.
 enum Order {
     Append(Vec<RequestRecord>, usize),
     /// End the block, and say where the next one starts.
     Flush(SyncSender<u64>),
+    /// End the block, see that it is on the disk, and do this.
+    Then(After),
 }
 
 impl RecordWriter {
@@ -69,12 +74,13 @@ impl RecordWriter {
             std::fs::create_dir_all(folder).map_err(at("create", folder))?;
         }
         let file = File::create(path).map_err(at("create", path))?;
-        Self::start(path, file, (run, examiner), MOST_WAITING)
+        let disk = file.try_clone().map_err(at("create", path))?;
+        Self::start(path, (file, Some(disk)), (run, examiner), MOST_WAITING)
     }
 
     fn start(
         path: &Path,
-        sink: impl Write + Send + 'static,
+        (sink, disk): (impl Write + Send + 'static, Option<File>),
         (run, examiner): (&str, Option<Examiner>),
         most_waiting: usize,
     ) -> Result<Self, ArchiveError> {
@@ -82,6 +88,7 @@ impl RecordWriter {
         let mut blocks = Blocks {
             path: path.to_owned(),
             sink: Counted { sink, bytes: 0 },
+            disk,
             block: Vec::new(),
             waiting: Arc::clone(&waiting),
             examiner,
@@ -154,6 +161,29 @@ impl RecordWriter {
         }
     }
 
+    /// Does this once everything appended so far is on the disk, and waits for neither: what it says
+    /// survives a loss of power only with the records before it.
+    pub fn then(
+        &mut self,
+        what: impl FnOnce() -> Result<(), ArchiveError> + Send + 'static,
+    ) -> Result<(), ArchiveError> {
+        if !self.batch.is_empty() {
+            self.hand_over()?;
+        }
+        self.order(Order::Then(Box::new(what)))
+    }
+
+    /// Waits until everything appended so far is on the disk.
+    pub fn settle(&mut self) -> Result<(), ArchiveError> {
+        let (reply, answer) = sync_channel(1);
+        self.then(move || {
+            // Nobody waits for the answer where the run was given up.
+            let _ = reply.send(());
+            Ok(())
+        })?;
+        answer.recv().map_err(|_| self.failure())
+    }
+
     /// Ends the block: everything appended so far survives a crash of this process. Returns where the
     /// records since the last flush are, to be read again.
     pub fn flush(&mut self) -> Result<RecordSpan, ArchiveError> {
@@ -185,6 +215,8 @@ fn size(record: &RequestRecord) -> usize {
 struct Blocks<W> {
     path: PathBuf,
     sink: Counted<W>,
+    /// The file, to see it to the disk.
+    disk: Option<File>,
     block: Vec<u8>,
     waiting: Arc<AtomicUsize>,
     examiner: Option<Examiner>,
@@ -210,6 +242,13 @@ impl<W: Write> Blocks<W> {
                     self.end()?;
                     // Nobody waits for the answer where the run was given up.
                     let _ = reply.send(self.sink.bytes);
+                }
+                Order::Then(what) => {
+                    self.end()?;
+                    if let Some(disk) = &self.disk {
+                        disk.sync_data().map_err(at("write", &self.path))?;
+                    }
+                    what()?;
                 }
             }
         }
@@ -300,7 +339,8 @@ mod tests {
             opens,
             closed: Arc::clone(&closed),
         };
-        let writer = RecordWriter::start(Path::new("x.gz"), gate, ("run-1", None), most_waiting);
+        let sink = (gate, None);
+        let writer = RecordWriter::start(Path::new("x.gz"), sink, ("run-1", None), most_waiting);
         closed.store(true, Ordering::Relaxed);
         (writer.unwrap(), open)
     }
@@ -328,6 +368,28 @@ mod tests {
         let error = writer.flush().unwrap_err().to_string();
         assert!(error.contains("no space left"), "{error}");
         assert!(writer.flush().is_err(), "it stays failed");
+    }
+
+    #[test]
+    fn what_follows_on_records_finds_them_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.gz");
+        let mut writer = RecordWriter::create(&path, "run-1", None).unwrap();
+        writer.append(record(Outcome::Completed)).unwrap();
+        let (seen_in, seen) = channel();
+        let look = move || {
+            let reader = crate::archive::RecordReader::open(&path)?;
+            seen_in.send(reader.flatten().count()).unwrap();
+            Ok(())
+        };
+        writer.then(look).unwrap();
+        assert_eq!(seen.recv().unwrap(), 1);
+        writer.append(record(Outcome::Completed)).unwrap();
+        writer.settle().unwrap();
+        assert_eq!(writer.flush().unwrap().len(), 2);
+        let fails = || Err(at("write", Path::new("y"))(std::io::Error::other("full")));
+        writer.then(fails).unwrap();
+        assert!(writer.settle().unwrap_err().to_string().contains("full"));
     }
 
     #[test]

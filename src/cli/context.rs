@@ -83,6 +83,13 @@ impl Context {
         (self.now)().as_millisecond() as f64 / 1e3
     }
 
+    /// Seconds from an instant until now; 0 where that is still to come.
+    pub fn seconds_since(&self, instant: &Instant) -> f64 {
+        let since_epoch = instant.time.duration_since(SystemTime::UNIX_EPOCH);
+        let then = since_epoch.map_or(0.0, |then| then.as_secs_f64());
+        (self.seconds() - then).max(0.0)
+    }
+
     /// Now as part of a file name, to the millisecond: `20261129T191243123Z`.
     pub fn stamp(&self) -> String {
         stamp((self.now)())

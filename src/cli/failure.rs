@@ -128,6 +128,7 @@ impl From<MeasureError> for Failure {
             MeasureError::Contradiction { .. }
             | MeasureError::ReplicasDiffer { .. }
             | MeasureError::Client(_) => Exit::Usage,
+            MeasureError::NotKept { .. } => Exit::Undecided,
             MeasureError::Probe(_)
             | MeasureError::Interrupted
             | MeasureError::Start(_)

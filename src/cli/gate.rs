@@ -23,6 +23,7 @@ use super::lock::LockArgs;
 use super::member::{Asked, Group, Member, OnlyArgs};
 use super::origin::source_of;
 use super::publish::announce::AnnounceArgs;
+use super::run::resume;
 use super::scores;
 use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
@@ -310,6 +311,7 @@ impl<'a> Stored<'a> {
 /// Takes candidate runs until the judgement needs no more, and reports.
 async fn sample(
     Stored {
+        path,
         show,
         spec,
         footing,
@@ -324,6 +326,7 @@ async fn sample(
     sitting.calibrate_as(&evidence.baseline);
     keep_ground(sitting.folder(), &evidence, footing)?;
     let mut ledger = Ledger::open(spec, sitting.plan(), [], context);
+    let mut hold = None;
     let judgement = loop {
         if let Some(why) = ledger.stops(1, context) {
             keep_stop(sitting.folder(), &why, evidence.candidate.len())?;
@@ -332,10 +335,20 @@ async fn sample(
         let number = evidence.candidate.len();
         context.note(&format!("candidate run {}", number + 1));
         let target = station.up(interrupt.stop()).await?;
+        if hold.is_none() {
+            hold = Some(resume::begin(sitting, path, &spec.select, 1)?);
+        }
         let measured = sitting
             .measure(target, None, number == 0, context, interrupt)
             .await?;
         station.rest().await;
+        if measured.run.end == RunEnd::Interrupted {
+            let (command, folder) = (resume::command(sitting), sitting.folder().display());
+            context.note(&format!(
+                "interrupted; `{command}` goes on with it, then `infergate gate {} --candidate {folder}` judges it",
+                path.display()
+            ));
+        }
         ledger.took(&measured.run);
         let whole = measured.run.end == RunEnd::Complete;
         evidence.candidate.push(measured.run);

@@ -32,6 +32,7 @@ mod merge;
 mod origin;
 mod percent;
 mod publish;
+mod reopen;
 mod report;
 mod run;
 mod schema;
@@ -185,7 +186,7 @@ async fn dispatch(command: Command, context: &mut Context) -> Result<Exit, Failu
         Command::Init(args) => init::run(args, context, &interrupt).await,
         Command::Check(args) => check::run(&args, context),
         Command::Doctor(args) => doctor::run(args, context, &interrupt).await,
-        Command::Run(args) => run::run(args, context, &interrupt).await,
+        Command::Run(args) => Box::pin(run::run(args, context, &interrupt)).await,
         Command::Merge(args) => merge::run(&args, context),
         Command::Ab(args) => Box::pin(ab::run(args, context, &interrupt)).await,
         Command::Gate(args) => Box::pin(gate::run(args, context, &interrupt)).await,

@@ -1,11 +1,13 @@
 //! `infergate run`: measure, keep, show.
 
 pub(super) mod layers;
+pub(super) mod resume;
 
 use std::path::PathBuf;
 
 use clap::Args;
 
+use self::resume::Left;
 use super::context::Context;
 use super::failure::Failure;
 use super::interrupt::Interrupt;
@@ -18,7 +20,7 @@ use super::sitting::{CliSitting, OutArgs, open_sitting};
 use super::source::{SelectArgs, load_spec};
 use crate::exit::Exit;
 use crate::report;
-use crate::session::Station;
+use crate::session::{Measured, Station};
 use crate::summary::{Run, RunEnd};
 
 /// Measure a target
@@ -32,16 +34,23 @@ Examples:
   infergate run spec.yaml
   TARGET_URL=http://127.0.0.1:8000 infergate run spec.yaml --repeats 3
   infergate run spec.yaml --shard 2/4 --start-at 2026-11-29T19:12:00Z    # then: infergate merge
+  infergate run --resume infergate-out/soak-20261129T191243Z-1f3a
   infergate run spec.yaml --json | jq '.stages[0].pooled.distributions.ttft.quantiles'
 
 Exit codes: 0 measured · 1 a soak found something · 2 spec error · 4 invalid: target lost, client too slow, interrupted")]
 pub(super) struct RunArgs {
     /// The spec, or a folder with `spec.yaml` in it
-    spec: PathBuf,
+    #[arg(required_unless_present = "resume")]
+    spec: Option<PathBuf>,
 
-    /// Runs to take, one after another, as one session; of two layers each
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
-    repeats: u32,
+    /// Runs to take, one after another, as one session; of two layers each [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeats: Option<u32>,
+
+    /// Go on with a session that was cut off, from its folder (or its name, below `--out`): stages that had
+    /// ended and whole windows of a soak are kept
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["select", "shard", "start_at"])]
+    resume: Option<PathBuf>,
 
     #[command(flatten)]
     select: SelectArgs,
@@ -65,15 +74,18 @@ pub(super) async fn run(
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
-    let spec = args
-        .select
-        .apply(load_spec(&Member::of(&args.spec), context)?)?;
+    if let Some(session) = &args.resume {
+        return Box::pin(resume::go_on(&args, session, context, interrupt)).await;
+    }
+    let path = args.spec.clone().unwrap_or_default();
+    let spec = args.select.apply(load_spec(&Member::of(&path), context)?)?;
     if let Some(layers) = spec.layers() {
         // Two sittings make a large future, which every other run would carry too.
         return Box::pin(layers::run(&args, &layers, context, interrupt)).await;
     }
     let shared = args.shard.open(&spec, &args.out, context)?;
-    if shared.is_some() && args.repeats > 1 {
+    let repeats = args.repeats.unwrap_or(1);
+    if shared.is_some() && repeats > 1 {
         return Err(Failure::usage(
             "a shard takes one run; for another, run all shards again with a later `--start-at`",
         ));
@@ -83,62 +95,104 @@ pub(super) async fn run(
         .lock
         .hold(&spec, &places, shared.is_some(), context, interrupt);
     let _locks = locks.await?;
-    let (mut sitting, sharing) = match shared {
-        Some((sitting, sharing)) => (sitting, Some(sharing)),
-        None => (open_sitting(&spec, &args.out, context)?, None),
+    let stamp = |sitting: &mut CliSitting, context: &Context| {
+        sitting.score(scores::of_target(&spec)?);
+        sitting.stamp(source_of(&path, context));
+        Ok::<_, Failure>(())
     };
-    sitting.score(scores::of_target(&spec)?);
-    sitting.stamp(source_of(&args.spec, context));
+    if let Some((mut sitting, sharing)) = shared {
+        stamp(&mut sitting, context)?;
+        let mut station = sitting.station(spec.target.place.clone(), "target", context);
+        let part = Taker::Part(&sharing);
+        let taken = take_one(part, &mut sitting, &mut station, context, interrupt).await;
+        station.down().await;
+        return shown(&taken?.run, args.json, context);
+    }
+    let mut sitting = open_sitting(&spec, &args.out, context)?;
+    stamp(&mut sitting, context)?;
     let mut station = sitting.station(spec.target.place.clone(), "target", context);
-    let taken = take_all(
-        &args,
-        &mut sitting,
-        sharing.as_ref(),
-        &mut station,
-        context,
-        interrupt,
-    )
-    .await;
-    station.down().await;
-    taken
+    station.up(interrupt.stop()).await?;
+    let _hold = resume::begin(&sitting, &path, &spec.select, repeats)?;
+    let all = (repeats, args.json);
+    take_all(all, &mut sitting, (station, None), context, interrupt).await
 }
 
+/// Takes so many runs at a station; the first of them goes on with what is left of others.
 async fn take_all(
-    args: &RunArgs,
+    (count, json): (u32, bool),
     sitting: &mut CliSitting,
-    sharing: Option<&Sharing>,
-    station: &mut Station,
+    (mut station, mut left): (Station, Option<&Left>),
     context: &mut Context,
     interrupt: &Interrupt,
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Pass;
-    for number in 0..args.repeats {
-        if args.repeats > 1 {
-            context.note(&format!("run {} of {}", number + 1, args.repeats));
+    for number in 0..count {
+        if count > 1 {
+            context.note(&format!("run {} of {count}", number + 1));
         }
-        let target = station.up(interrupt.stop()).await?;
-        let measured = match sharing {
-            Some(sharing) => {
-                sitting
-                    .measure_part(target, sharing, context, interrupt)
-                    .await?
-            }
-            None => {
-                sitting
-                    .measure(target, None, true, context, interrupt)
-                    .await?
+        let taken = take_one(Taker::Whole, sitting, &mut station, context, interrupt).await;
+        let run = match taken {
+            Ok(measured) => measured.run,
+            Err(error) => {
+                station.down().await;
+                return Err(error);
             }
         };
-        station.rest().await;
-        show(&measured.run, args.json, context)?;
-        context.note(&format!("run file: {}", measured.path.display()));
-        context.note(&format!("records:  {}", measured.records.display()));
-        exit = exit.worst(ending(&measured.run));
-        if measured.run.end != RunEnd::Complete {
+        if let Some(left) = left.take() {
+            left.set_aside()?;
+        }
+        exit = exit.worst(shown(&run, json, context)?);
+        if run.end == RunEnd::Interrupted {
+            let command = resume::command(sitting);
+            context.note(&format!("interrupted; `{command}` goes on with it"));
+        }
+        if run.end != RunEnd::Complete {
             break;
         }
     }
+    station.down().await;
     Ok(exit)
+}
+
+/// Who takes a run.
+#[derive(Clone, Copy)]
+enum Taker<'a> {
+    /// This client alone.
+    Whole,
+    /// One of several.
+    Part(&'a Sharing),
+}
+
+async fn take_one(
+    taker: Taker<'_>,
+    sitting: &mut CliSitting,
+    station: &mut Station,
+    context: &mut Context,
+    interrupt: &Interrupt,
+) -> Result<Measured, Failure> {
+    let target = station.up(interrupt.stop()).await?;
+    let measured = match taker {
+        Taker::Part(sharing) => {
+            sitting
+                .measure_part(target, sharing, context, interrupt)
+                .await?
+        }
+        Taker::Whole => {
+            sitting
+                .measure(target, None, true, context, interrupt)
+                .await?
+        }
+    };
+    station.rest().await;
+    context.note(&format!("run file: {}", measured.path.display()));
+    context.note(&format!("records:  {}", measured.records.display()));
+    Ok(measured)
+}
+
+/// Shows a run, and says what it means.
+fn shown(run: &Run, json: bool, context: &mut Context) -> Result<Exit, Failure> {
+    show(run, json, context)?;
+    Ok(ending(run))
 }
 
 /// A run that is not whole, has a stage that the client spoilt, or in which nothing completed, is no

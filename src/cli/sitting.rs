@@ -20,7 +20,7 @@ use crate::probe::Asking;
 use crate::provenance::Pins;
 use crate::report::CellPlace;
 use crate::session::{
-    Launchpad, Measured, Place, RunName, RunningTarget, Scores, Sitting, Station,
+    CutOff, Launchpad, Measured, Place, RunName, RunningTarget, Scores, Sitting, Station,
 };
 use crate::spec::{Extent, Spec, TargetPlace};
 use crate::summary::{Run, SourceStamp};
@@ -93,6 +93,11 @@ pub(super) fn open_sitting_in(
 }
 
 impl CliSitting {
+    /// Goes on, with the next run, where this one was cut off.
+    pub(super) fn go_on(&mut self, cut_off: CutOff) {
+        self.sitting.go_on(cut_off);
+    }
+
     /// Gives its runs the scores that other tools measured, each side its own.
     pub(super) fn score(&mut self, scores: Scores) {
         self.sitting.score(scores);
@@ -234,10 +239,9 @@ impl CliSitting {
         let plan = Arc::clone(self.sitting.plan());
         let mut stage = None;
         let show = |event: LoadEvent| show(&event, &plan, &mut stage, &mut progress);
-        let measured = self
-            .sitting
-            .measure(target, name, all, show, interrupt.stop())
-            .await;
+        let stop = interrupt.stop();
+        // A large future, which each command would carry.
+        let measured = Box::pin(self.sitting.measure(target, name, all, show, stop)).await;
         Ok(measured?)
     }
 }
@@ -259,6 +263,7 @@ fn show(
 ) {
     match event {
         LoadEvent::StageStarted { stage, name } => *current = Some((*stage, name.clone())),
+        LoadEvent::Pulse(_) => {}
         LoadEvent::Tick(live) => {
             if let Some(stage) = current {
                 progress.update(&figures(plan, stage, live));

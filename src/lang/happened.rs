@@ -39,6 +39,13 @@ phrases! {
     SOAK_QUIET: "nothing crept by more than {0} in {1} windows", "{1} 个窗口内没有指标的漂移超过 {0}";
     SOAK_SEEN: "{0}: {1}", "{0}：{1}";
     SOAK_UNSEEN: "{0}; unknown: {1}", "{0}；未知：{1}";
+    SOAK_PAUSED: "cut off after {0} ({1} windows) and gone on with {2} later: windows on either side are not held against each other; {3}",
+        "运行 {0}（{1} 个窗口）后中断，{2} 后继续：两侧的窗口不相互比较；{3}";
+    SOAK_RAN_ON: "the engine ran on", "引擎一直在运行";
+    SOAK_ANEW: "the engine was started anew ({0}), so nothing that creeps is claimed across it",
+        "引擎已重新启动（{0}），因此不对跨越中断的漂移下结论";
+    SOAK_UNKNOWN_RUN: "whether the engine ran on is unknown ({0}), so nothing that creeps is claimed across it",
+        "引擎是否一直在运行未知（{0}），因此不对跨越中断的漂移下结论";
     SOAK_TTFT_P50: "TTFT p50", "TTFT p50";
     SOAK_TTFT_P99: "TTFT p99", "TTFT p99";
     SOAK_TPOT_P50: "TPOT p50", "TPOT p50";

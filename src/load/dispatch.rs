@@ -1,7 +1,6 @@
 //! One way to send for all arrivals: counts what is in flight, and sees to one record a request.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::clock::Clock;
 use super::conversation::{Conversation, Heard, NextTurn};
@@ -9,6 +8,7 @@ use super::http::{Client, Ended, Exchange, Ready};
 use super::inbox::Inbox;
 use super::kitchen::{Kitchen, Listen, Prepared};
 use super::lane::Lane;
+use super::level::{Flock, Level};
 use super::limits::Limits;
 use super::window::Window;
 use crate::plan::PlannedRequest;
@@ -30,31 +30,6 @@ pub(super) struct Dispatch {
     pub(super) level: Level,
 }
 
-/// How many requests are and were in flight.
-#[derive(Debug, Default)]
-pub(super) struct Level {
-    in_flight: AtomicU32,
-    most_in_window: AtomicU32,
-    sent: AtomicU64,
-}
-
-impl Level {
-    /// Requests in flight.
-    pub(super) fn in_flight(&self) -> u32 {
-        self.in_flight.load(Ordering::Relaxed)
-    }
-
-    /// Most of them right after a send in the window.
-    pub(super) fn most_in_window(&self) -> u32 {
-        self.most_in_window.load(Ordering::Relaxed)
-    }
-
-    /// Requests sent so far.
-    pub(super) fn sent(&self) -> u64 {
-        self.sent.load(Ordering::Relaxed)
-    }
-}
-
 impl Dispatch {
     /// Counts a request as in flight, now; [`Flight::fly`] sends it, on its lane.
     pub(super) fn depart(
@@ -63,13 +38,8 @@ impl Dispatch {
         prepared: Prepared,
         scheduled: Nanos,
     ) -> Flight {
-        let in_flight = self.level.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
-        self.level.sent.fetch_add(1, Ordering::Relaxed);
-        if self.window.bounds().contains(self.clock.now()) {
-            self.level
-                .most_in_window
-                .fetch_max(in_flight, Ordering::Relaxed);
-        }
+        let in_window = self.window.bounds().contains(self.clock.now());
+        let flock = self.level.depart(in_window);
         let answer = if self.client.template().streams() {
             Answer::streamed(prepared.planned.output_tokens)
         } else {
@@ -83,6 +53,7 @@ impl Dispatch {
         Flight {
             dispatch: Arc::clone(self),
             lane: Arc::clone(lane),
+            flock,
             planned: prepared.planned,
             conversation: prepared.conversation,
             listen: prepared.listen,
@@ -159,6 +130,7 @@ impl Dispatch {
 pub(super) struct Flight {
     dispatch: Arc<Dispatch>,
     lane: Arc<Lane>,
+    flock: Flock,
     planned: PlannedRequest,
     conversation: Option<Box<Conversation>>,
     listen: Option<Box<Listen>>,
@@ -234,7 +206,6 @@ impl Flight {
                 .as_ref()
                 .and_then(|_| Heard::of(&mut seen));
         }
-        dispatch.level.in_flight.fetch_sub(1, Ordering::Relaxed);
         dispatch.inbox.put(RequestRecord {
             sent: exchange.sent,
             headers: exchange.headers,
@@ -254,6 +225,7 @@ impl Flight {
             error: seen.error.map(|text| dispatch.client.clean(&text)),
             ..dispatch.record(self.planned, self.scheduled)
         });
+        dispatch.level.land(self.flock);
         (seen.done.unwrap_or(now), heard)
     }
 }

@@ -10,22 +10,24 @@ use super::arrivals::Arrivals;
 use super::clock::Clock;
 use super::closed::{Ramp, Rules, Turns, Users};
 use super::cpu;
-use super::dispatch::{Dispatch, Level};
+use super::dispatch::Dispatch;
 use super::errors::ErrorWatch;
 use super::event::{Live, LoadEvent, Recent};
 use super::health::LoopLag;
 use super::inbox::Inbox;
 use super::job::{StageJob, StartError};
 use super::kitchen::Kitchen;
+use super::level::{Landed, Level};
 use super::memory;
 use super::open::Pacer;
+use super::progress::{Step, Totals};
 use super::pulse::{PulseMeter, Reading};
 use super::stop::Stop;
 use super::supply::Supply;
 use super::target::Lifeline;
 use super::window::{Bounds, Window};
 use crate::plan::Phase;
-use crate::sample::{Outcome, RequestRecord, StageEnd, StageObservation};
+use crate::sample::{Pulse, RequestRecord, StageEnd, StageObservation};
 use crate::spec::{Arrival, Extent};
 use crate::unit::Nanos;
 
@@ -74,6 +76,9 @@ pub async fn run_stage(
         if stage.step != step {
             events(LoadEvent::Tick(stage.live()));
         }
+        if let Some(pulse) = stage.felt.take() {
+            events(LoadEvent::Pulse(pulse));
+        }
         tokio::select! {
             _ = collects.tick() => stage.collect(&mut batch, &mut records),
             _ = ticks.tick() => events(LoadEvent::Tick(stage.live())),
@@ -108,6 +113,9 @@ struct Running {
     end: StageEnd,
     lag: LoopLag,
     pulse: PulseMeter,
+    /// The latest pulse, until it is told.
+    felt: Option<Pulse>,
+    landed: Landed,
     /// `None` where the spec itself brings the target down.
     lifeline: Option<Lifeline>,
     /// Connections opened before the stage.
@@ -115,37 +123,6 @@ struct Running {
     errors: ErrorWatch,
     recent: Recent,
     totals: Totals,
-}
-
-/// Where a stage is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    Warmup,
-    Window,
-    Drain {
-        until: Nanos,
-    },
-    /// What was left is cut.
-    Cut,
-}
-
-impl Step {
-    const fn is_drain(self) -> bool {
-        matches!(self, Self::Drain { .. } | Self::Cut)
-    }
-}
-
-/// Sums over the records so far.
-#[derive(Debug, Default)]
-struct Totals {
-    completed: u64,
-    errors: u64,
-    output_tokens: u64,
-    bytes: u64,
-    cap_hits: u32,
-    backlog: u32,
-    /// Request-nanoseconds in flight within the window.
-    in_flight: u128,
 }
 
 impl Running {
@@ -236,6 +213,8 @@ impl Running {
             step: Step::Warmup,
             end: StageEnd::Complete,
             pulse: PulseMeter::new(),
+            felt: None,
+            landed: Landed::default(),
             lifeline: stage.events.is_empty().then(Lifeline::default),
             opened_before,
             errors: ErrorWatch::new(stage.stop_when.and_then(|stop| stop.error_ratio)),
@@ -297,7 +276,7 @@ impl Running {
             memory: memory::resident(),
             opened: self.dispatch.client.opened(),
         };
-        self.pulse.read(reading, self.lag.take_largest());
+        self.felt = self.pulse.read(reading, self.lag.take_largest());
     }
 
     /// Stops sends at once.
@@ -313,6 +292,8 @@ impl Running {
 
     /// Hands on the records that have come; leaves `batch` empty.
     fn collect(&mut self, batch: &mut Vec<RequestRecord>, records: &mut impl FnMut(RequestRecord)) {
+        let Dispatch { level, clock, .. } = &*self.dispatch;
+        self.landed.look(level, clock.now());
         self.dispatch.inbox.collect(batch);
         for record in batch.drain(..) {
             self.take(&record);
@@ -322,20 +303,8 @@ impl Running {
 
     fn take(&mut self, record: &RequestRecord) {
         let bounds = self.dispatch.window.bounds();
-        let totals = &mut self.totals;
-        if let Some(sent) = record.sent {
-            let until = record.done.unwrap_or_else(|| self.dispatch.clock.now());
-            totals.in_flight += u128::from(bounds.overlap(sent, until).get());
-        }
-        totals.completed += u64::from(record.outcome == Outcome::Completed);
-        totals.errors += u64::from(record.outcome.kind().is_error());
-        totals.output_tokens += u64::from(record.output_tokens.unwrap_or(0));
-        totals.bytes += record.bytes;
-        match record.outcome {
-            Outcome::Unsent => totals.cap_hits += u32::from(record.phase == Phase::Measured),
-            Outcome::Unfinished => totals.backlog += 1,
-            _ => {}
-        }
+        let clock = self.dispatch.clock;
+        self.totals.take(record, bounds, || clock.now());
         self.recent.take(record);
         let lost = self
             .lifeline
@@ -359,6 +328,8 @@ impl Running {
         Live {
             elapsed: self.dispatch.clock.now(),
             measuring: self.step == Step::Window,
+            opened: self.dispatch.window.bounds().start,
+            landed: self.landed.until(),
             sent: self.dispatch.level.sent(),
             completed: self.totals.completed,
             errors: self.totals.errors,

@@ -1,10 +1,10 @@
 //! What a running stage tells whoever watches it.
 
-use crate::sample::{RequestRecord, StageEnd};
+use crate::sample::{Pulse, RequestRecord, StageEnd};
 use crate::unit::Nanos;
 
 /// One thing to know of a running stage. Values only: whoever shows them formats them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum LoadEvent {
     /// A stage begins.
     StageStarted {
@@ -15,6 +15,8 @@ pub enum LoadEvent {
     },
     /// The figures now: about four times a second, and at once when the window opens or closes.
     Tick(Live),
+    /// How the client fared in the latest piece of the window.
+    Pulse(Pulse),
     /// The stage is over; all its records were handed on.
     StageEnded {
         /// Its index in the plan.
@@ -33,6 +35,10 @@ pub struct Live {
     pub elapsed: Nanos,
     /// Whether the measured window is open.
     pub measuring: bool,
+    /// Where the measured window starts, once that is settled.
+    pub opened: Option<Nanos>,
+    /// All requests that were sent before this have ended, and their records were handed on.
+    pub landed: Nanos,
     /// Requests sent.
     pub sent: u64,
     /// Requests that completed.

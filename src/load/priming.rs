@@ -5,10 +5,11 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use super::clock::Clock;
-use super::dispatch::{Dispatch, Level};
+use super::dispatch::Dispatch;
 use super::inbox::Inbox;
 use super::job::StageJob;
 use super::kitchen::Kitchen;
+use super::level::Level;
 use super::window::Window;
 use crate::spec::CacheRegime;
 

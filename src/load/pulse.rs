@@ -57,29 +57,31 @@ impl PulseMeter {
     }
 
     /// A reading: the first begins the window, each other one ends a pulse, in which the event loop
-    /// woke so late at most.
-    pub(super) fn read(&mut self, now: Reading, loop_lag_max: Option<Nanos>) {
+    /// woke so late at most, and gives it.
+    pub(super) fn read(&mut self, now: Reading, loop_lag_max: Option<Nanos>) -> Option<Pulse> {
         let Some((first, last)) = self.ends else {
             self.ends = Some((now, now));
-            return;
+            return None;
         };
         self.ends = Some((first, now));
         if now.at <= last.at {
-            return;
+            return None;
         }
         let length = now.at.since(last.at).as_secs_f64() * self.cores;
-        self.pulses.push(Pulse {
+        let pulse = Pulse {
             start: last.at,
             end: now.at,
             cpu_share: used(last, now).map(|used| used / length),
             loop_lag_max,
             connections: now.opened.saturating_sub(last.opened),
             memory: now.memory,
-        });
+        };
+        self.pulses.push(pulse);
         if self.pulses.len() >= self.most {
             self.pulses = self.pulses.chunks(2).filter_map(joined).collect();
             self.every = self.every + self.every;
         }
+        Some(pulse)
     }
 
     /// CPU time over a window of so many seconds, as a share of the cores that the client may use.

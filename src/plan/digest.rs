@@ -20,7 +20,10 @@ impl Plan {
             .stages
             .iter()
             .enumerate()
-            .map(|(index, StagePlan { stage, schedule })| {
+            .map(|(index, planned)| {
+                let StagePlan {
+                    stage, schedule, ..
+                } = planned;
                 let n = match (schedule, stage.extent) {
                     (Some(schedule), _) => schedule.measured.len() as u32,
                     (None, Extent::Requests(n)) => n,
@@ -103,7 +106,9 @@ gate:
                 let requests: Vec<_> = (0..n)
                     .map(|number| plan.request(index, Phase::Measured, number))
                     .collect();
-                let StagePlan { stage, schedule } = &plan.stages[index];
+                let StagePlan {
+                    stage, schedule, ..
+                } = &plan.stages[index];
                 (stage, schedule, Digest::of_json(&requests))
             })
             .collect();

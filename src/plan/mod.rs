@@ -9,6 +9,7 @@ mod digest;
 mod draw;
 mod prompt;
 mod request;
+mod rest;
 mod rows;
 mod seed;
 mod share;
@@ -26,6 +27,7 @@ pub use shared::{MOST_SHARED, Shared};
 use crate::spec::{Arrival, CacheRegime, Class, KeepText, Replay, Said, Spec, Stage, Workload};
 use crate::unit::Nanos;
 use draw::think;
+use rest::LeftOut;
 use rows::shuffled;
 use seed::Draws;
 
@@ -46,6 +48,8 @@ pub struct StagePlan {
     pub stage: Stage,
     /// When requests are due; `None` in a closed loop, where users decide.
     pub schedule: Option<Schedule>,
+    /// What of its window is left out, for it was measured already.
+    left_out: LeftOut,
 }
 
 impl Plan {
@@ -116,6 +120,7 @@ impl Plan {
     ///
     /// `before` counts the requests of the users before it, from which its own are numbered on.
     pub fn session(&self, stage: usize, phase: Phase, number: u32, before: u32) -> Session {
+        let (number, before) = self.stages[stage].left_out.on(phase, number, before);
         if self.has_conversations(stage) {
             let name = &self.stages[stage].stage.name;
             Session::draw(self.seed, name, (phase, number, before), &self.classes)
@@ -197,6 +202,7 @@ fn planned(spec: &Spec, stage: &Stage) -> StagePlan {
             Arrival::Trace(replay) => Some(Schedule::replay(seed, stage, replay)),
             Arrival::Closed { .. } => None,
         },
+        left_out: LeftOut::default(),
         stage: stage.clone(),
     }
 }

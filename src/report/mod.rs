@@ -32,6 +32,7 @@ pub mod html;
 pub mod imports;
 pub mod json;
 pub mod junit;
+mod kv;
 pub mod layers;
 mod lines;
 pub mod markdown;

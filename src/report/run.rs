@@ -3,7 +3,6 @@
 use crate::lang::say;
 use crate::metric::{Metric, Quantile};
 use crate::sample::TokenSource;
-use crate::spec::CacheRegime;
 use crate::summary::{
     Adjusted, ClassSummary, Distribution, Paid, Run, RunEnd, SourceStamp, Spent, StageSummary,
 };
@@ -13,7 +12,7 @@ use super::marks::Marks;
 use super::model::{ErrorRow, LatencyRow, RunModel, SharedPin, StageView, Tone};
 use super::span::Text;
 use super::{
-    cache, client, cold_start, conditions, engines, gpus, happened, imports, network, outcomes,
+    cache, client, cold_start, conditions, engines, gpus, happened, imports, kv, network, outcomes,
     quality, remarks, setup, soak, source, spent, tenants, words,
 };
 
@@ -34,7 +33,7 @@ pub fn build(run: &Run) -> RunModel {
     let stages = run
         .stages
         .iter()
-        .map(|stage| stage_view(stage, run.spec.cache, &mut notes))
+        .map(|stage| stage_view(stage, run, &mut notes))
         .collect();
     let (headline, tone) = headline(run);
     RunModel {
@@ -139,7 +138,7 @@ fn facts(run: &Run) -> Vec<Text> {
     facts
 }
 
-fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Marks) -> StageView {
+fn stage_view(stage: &StageSummary, run: &Run, notes: &mut Marks) -> StageView {
     let pooled = &stage.pooled;
     let mut latencies = Vec::new();
     for metric in LATENCIES {
@@ -188,7 +187,10 @@ fn stage_view(stage: &StageSummary, regime: CacheRegime, notes: &mut Marks) -> S
         client: client::of(stage.health.as_ref()),
         soak: stage.soak.as_ref().map_or_else(Vec::new, soak::lines),
         events: happened::lines(stage),
-        remarks: remarks::stage(stage, regime),
+        remarks: remarks::stage(stage, run.spec.cache)
+            .into_iter()
+            .chain(kv::remark(&run.pins, stage))
+            .collect(),
         errors: pooled
             .errors
             .iter()

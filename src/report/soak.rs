@@ -1,20 +1,37 @@
 //! What a soak shows, in words.
 
 use crate::lang::say;
+use crate::sample::{AcrossPause, Pause};
 use crate::summary::{Course, Moved, SoakCode, SoakFigure, SoakFinding, SoakView};
 use crate::unit::scale::{self, Unit};
 
 use super::span::Text;
 
-/// A line a finding, each with its evidence; where there is none, one that says what was looked at.
+/// A line a finding, each with its evidence; where there is none, one that says what was looked at. Then a
+/// line a pause.
 pub(super) fn lines(view: &SoakView) -> Vec<Text> {
-    if view.findings.is_empty() {
-        return vec![quiet(view)];
-    }
-    view.findings
-        .iter()
-        .map(|found| finding(found, view))
+    let findings = view.findings.iter().map(|found| finding(found, view));
+    let quiet = view.findings.is_empty().then(|| quiet(view));
+    findings
+        .chain(quiet)
+        .chain(view.pauses.iter().map(paused))
         .collect()
+}
+
+/// `cut off after 2 h (120 windows) and gone on with 31 min later: …`.
+fn paused(pause: &Pause) -> Text {
+    let engine = match &pause.engine {
+        AcrossPause::RanOn => Text::word(say::SOAK_RAN_ON),
+        AcrossPause::Anew { how } => Text::say(say::SOAK_ANEW, [Text::value(how)]),
+        AcrossPause::Unknown { why } => Text::say(say::SOAK_UNKNOWN_RUN, [Text::value(why)]),
+    };
+    let of = [
+        Text::just(scale::elapsed(pause.after_s)),
+        Text::just(scale::count(pause.after_windows)),
+        Text::just(scale::elapsed(pause.lasted_s)),
+        engine,
+    ];
+    Text::say(say::SOAK_PAUSED, of)
 }
 
 /// A finding in one sentence.
@@ -126,7 +143,7 @@ mod tests {
         }
     }
 
-    fn said(findings: Vec<SoakFinding>) -> String {
+    fn said(findings: Vec<SoakFinding>, pauses: Vec<Pause>) -> String {
         let view = SoakView {
             window_s: 60.0,
             windows: 480,
@@ -142,6 +159,7 @@ mod tests {
                     },
                 ),
             ]),
+            pauses,
             findings,
         };
         let lines: Vec<String> = lines(&view).iter().map(Text::plain).collect();
@@ -154,13 +172,31 @@ mod tests {
             code,
             evidence: evidence.to_vec(),
         };
-        let found = said(vec![
+        let found = vec![
             finding(SoakCode::EngineLeak, &[SoakFigure::EngineMemory]),
             finding(
                 SoakCode::Fragmentation,
                 &[SoakFigure::KvBlocks, SoakFigure::TtftP50],
             ),
-        ]);
-        insta::assert_snapshot!(format!("{found}\n{}", said(Vec::new())));
+        ];
+        let found = said(found, Vec::new());
+        insta::assert_snapshot!(format!("{found}\n{}", said(Vec::new(), Vec::new())));
+    }
+
+    #[test]
+    fn a_pause_says_how_long_it_was_and_what_is_not_claimed_across_it() {
+        let pause = |engine| Pause {
+            after_windows: 120,
+            after_s: 7200.0,
+            lasted_s: 1860.0,
+            run: "x".to_owned(),
+            engine,
+        };
+        let anew = AcrossPause::Anew {
+            how: "its counters went back".to_owned(),
+        };
+        let why = "its metrics were not read".to_owned();
+        let pauses = [AcrossPause::RanOn, anew, AcrossPause::Unknown { why }];
+        insta::assert_snapshot!(said(Vec::new(), pauses.map(pause).to_vec()));
     }
 }

@@ -6,11 +6,12 @@ use super::replicas::Replicas;
 use super::watch::Watch;
 use crate::load::{LoadEvent, Stop};
 use crate::probe::Origin;
-use crate::sample::StageObservation;
+use crate::sample::{EngineTrack, StageObservation, WindowLook};
 use crate::summary::{
-    CacheUsage, ClientCounts, EngineView, GpuView, StageSummary, cache_tokens, engine_view,
-    engine_windows,
+    CacheUsage, ClientCounts, EngineView, GpuView, ReplicaScrapes, ScrapedWindow, StageSummary,
+    Window, cache_tokens, engine_view, engine_windows,
 };
+use crate::unit::Nanos;
 
 /// Looks that go on while a stage runs. They end when this is dropped.
 #[derive(Debug)]
@@ -53,13 +54,41 @@ impl Beside {
         }
     }
 
-    /// Ends the looks, and puts what they saw into the stage's summary, of a soak window by window. `shared` is the share of its
-    /// prompts that a prefix cache could find.
+    /// What tells the engine from one that was started anew; empty where it was not read.
+    pub(super) fn engines(&self) -> Vec<EngineTrack> {
+        let tracks = |all: &[ReplicaScrapes]| -> Option<Vec<EngineTrack>> {
+            all.iter().map(ReplicaScrapes::track).collect()
+        };
+        let engine = self.engine.as_ref();
+        engine
+            .and_then(|engine| engine.peek(tracks))
+            .unwrap_or_default()
+    }
+
+    /// What the metrics say of so many windows of this length, from `from` of the stage's clock on.
+    pub(super) fn windows(&self, from: Nanos, length: Nanos, count: usize) -> Vec<WindowLook> {
+        let length_s = length.as_secs_f64();
+        let window = |index: usize| Window {
+            start_s: length_s * index as f64,
+            ..Window::default()
+        };
+        let mut windows: Vec<Window> = (0..count).map(window).collect();
+        if let Some(engine) = &self.engine {
+            let opened = self.clock.origin() + from;
+            let whole_s = length_s * count as f64;
+            engine.peek(|all| engine_windows(all, opened, whole_s, &mut windows));
+        }
+        windows.iter().map(Window::look).collect()
+    }
+
+    /// Ends the looks, and puts what they saw into the stage's summary, of a soak window by window after
+    /// those that are `kept` from before it was cut off. `shared` is the share of its prompts that a prefix
+    /// cache could find.
     pub(super) async fn finish(
         self,
         observation: &StageObservation,
         (usage, counts, shared): (CacheUsage, ClientCounts, Option<f64>),
-        soak: bool,
+        kept: Option<&[WindowLook]>,
         mut stop: Stop,
         summary: &mut StageSummary,
     ) {
@@ -88,12 +117,23 @@ impl Beside {
         match scrapes {
             Ok(scrapes) => {
                 summary.prefix_cache = Some(usage.beside(cache_tokens(&scrapes), shared));
-                if soak {
-                    let (opened, length_s) = (window.start, summary.window_s);
-                    engine_windows(&scrapes, opened, length_s, &mut summary.windows);
+                let mut view = engine_view(&scrapes, window).beside(counts.against(&scrapes));
+                if let Some(kept) = kept {
+                    let before = kept.len().min(summary.windows.len());
+                    let (before, after) = summary.windows.split_at_mut(before);
+                    before
+                        .iter_mut()
+                        .zip(kept)
+                        .for_each(|(window, look)| window.take(*look));
+                    engine_windows(&scrapes, window.start, length_of(window), after);
+                    if !kept.is_empty() {
+                        view.caution(format!(
+                            "the stage was cut off and went on: these figures are of the last {:.0} s",
+                            length_of(window)
+                        ));
+                    }
                 }
-                let view = engine_view(&scrapes, window);
-                summary.engine = Some(view.beside(counts.against(&scrapes)));
+                summary.engine = Some(view);
             }
             Err(why) => {
                 let why = why.to_owned();
@@ -101,6 +141,10 @@ impl Beside {
             }
         }
     }
+}
+
+fn length_of(window: ScrapedWindow) -> f64 {
+    window.end.since(window.start).as_secs_f64()
 }
 
 /// Says why nothing is known of a stage but what its client saw.

@@ -1,5 +1,7 @@
 //! Why a run could not be taken.
 
+use std::path::PathBuf;
+
 use crate::archive::ArchiveError;
 use crate::load::{ClientError, StartError};
 use crate::probe::ProbeError;
@@ -49,6 +51,16 @@ pub enum MeasureError {
     TooLate {
         /// The stage.
         stage: String,
+    },
+    /// What is kept of a run that was cut off can't be used.
+    #[error(
+        "cannot go on with `{}`: {why}; start a new session without `--resume`", path.display()
+    )]
+    NotKept {
+        /// Its records.
+        path: PathBuf,
+        /// Why not.
+        why: String,
     },
     /// A file could not be written.
     #[error(transparent)]

@@ -6,11 +6,11 @@ use super::clock::LookClock;
 use crate::priority::make_way;
 use crate::probe::gpu::{GpuSampler, Visible};
 use crate::probe::{Origin, ProbeClient, is_here};
-use crate::sample::GpuSample;
+use crate::sample::GpuLooks;
 use crate::summary::{GpuView, ScrapedWindow};
 
 /// What looks bring: samples, or why there are none.
-type Looks = Result<Vec<GpuSample>, String>;
+type Looks = Result<GpuLooks, String>;
 
 /// Looks at the GPUs that a target may use. They end when this is dropped.
 #[derive(Debug)]

@@ -4,20 +4,23 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::cut_off::CutOff;
 use super::error::{MeasureError, refuse_contradictions};
+use super::loaded::Loaded;
 use super::replicas::Replicas;
-use super::stages::{Loaded, Source};
+use super::sending::{endpoint, without_credentials};
+use super::stages::Source;
 use super::target::RunningTarget;
 use crate::access::Access;
-use crate::archive::{RecordWriter, save_run};
-use crate::load::{Appointment, Endpoint, LoadEvent, Stop};
+use crate::archive::{Begun, Journal, RecordWriter, save_run};
+use crate::load::{Appointment, LoadEvent, Stop};
 use crate::metric::{DEFINITION, TaskName};
 use crate::plan::{CalibrationSource, Plan, PromptCalibration, Prompter, Salt, Share};
 use crate::probe::{Observed, ProbeClient, ProbeError, calibrate, network, skew};
 use crate::provenance::Pins;
 use crate::quality::Score;
 use crate::sample::Examiner;
-use crate::spec::{Answers, Spec};
+use crate::spec::Spec;
 use crate::summary::{
     ClientStamp, Network, RUN_FORMAT, Run, RunEnd, ShardStamp, Side, SourceStamp, SpecStamp,
 };
@@ -70,6 +73,8 @@ pub struct Sitting {
     pub(super) shard: Option<Part>,
     scores: Scores,
     source: Option<SourceStamp>,
+    /// The run that is gone on with by the next one that is taken.
+    cut_off: Option<Box<CutOff>>,
 }
 
 /// What other tools measured of each side, by the names that cells have for it.
@@ -79,6 +84,16 @@ pub struct Scores {
     pub baseline: BTreeMap<TaskName, Score>,
     /// Of what is under test.
     pub candidate: BTreeMap<TaskName, Score>,
+}
+
+impl Scores {
+    /// Those of the run at this place.
+    fn of(&self, place: Option<Place>) -> &BTreeMap<TaskName, Score> {
+        match place.and_then(|place| place.side) {
+            Some(Side::Baseline) => &self.baseline,
+            Some(Side::Candidate) | None => &self.candidate,
+        }
+    }
 }
 
 /// What this client does of a run that several share.
@@ -109,7 +124,14 @@ impl Sitting {
             shard: None,
             scores: Scores::default(),
             source: None,
+            cut_off: None,
         }
+    }
+
+    /// Goes on, with the next run that is taken, where this one was cut off.
+    pub fn go_on(&mut self, cut_off: CutOff) {
+        self.calibration = Some(cut_off.journalled.begun.run.prompt_calibration);
+        self.cut_off = Some(Box::new(cut_off));
     }
 
     /// Takes part in runs that several clients share.
@@ -251,29 +273,58 @@ impl Sitting {
             id = format!("{id}-{}of{}", share.index(), share.count());
         }
         let records_path = self.folder.join("records").join(format!("{id}.jsonl.gz"));
-        let endpoint = Endpoint {
-            base_urls: target.bases().to_vec(),
-            api: self.spec.target.api,
-            model: observed.model,
-            access: self.access.clone(),
-            extra: extra(&self.spec),
-        };
+        let endpoint = endpoint(&self.spec, target.bases(), observed.model, &self.access);
         let examiner = Examiner::new(self.plan.classes(), self.plan.keep_text());
-        let mut loaded = Loaded {
-            writer: RecordWriter::create(&records_path, &id, Some(examiner))?,
-            stages: Vec::new(),
-            observations: Vec::new(),
-            skipped: Vec::new(),
-            end,
+        let writer = RecordWriter::create(&records_path, &id, Some(examiner))?;
+        let mut loaded = Loaded::new(writer, end);
+        let mut run = Run {
+            format: RUN_FORMAT.to_owned(),
+            definition: DEFINITION.to_owned(),
+            id,
+            session: self.session.clone(),
+            pair: name.place.map(|place| place.pair),
+            side: name.place.and_then(|place| place.side),
+            started: name.started.clone(),
             elapsed_s: 0.0,
+            end: RunEnd::Interrupted,
+            spec: SpecStamp::of(&self.spec, self.plan.cache()),
+            source: self.source.clone(),
+            untrusted: false,
+            trace_digest: self.plan.trace_digest(),
+            salt: salt.as_str().to_owned(),
+            prompt_calibration: calibration,
+            pins: observed.pins,
+            cold_start: target.cold_start().cloned(),
+            network: None,
+            client: ClientStamp {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                target: without_credentials(&target.bases().join(", ")),
+            },
+            stages: Vec::new(),
+            skipped: Vec::new(),
+            shard: None,
+            merged: Vec::new(),
+            origin: None,
+            imported: self.scores.of(name.place).clone(),
         };
+        if let Some(cut_off) = self.cut_off.take() {
+            run.started
+                .clone_from(&cut_off.journalled.begun.run.started);
+            loaded.elapsed_s = cut_off.measured_s();
+            cut_off.take_over(&self.plan, &mut loaded)?;
+        }
+        // Pairs go on by whole pairs, and shards by nobody.
+        if name.place.is_none() && self.shard.is_none() && loaded.end == RunEnd::Complete {
+            let begun = Begun::new(run.clone(), name.started, all);
+            loaded.journal = Some(Journal::create(&self.folder, &begun)?);
+            loaded.journal_all()?;
+        }
         let clock = match &self.shard {
             Some(_) => skew(replicas.first()).await,
             None => None,
         };
-        let mut network = None;
         if loaded.end == RunEnd::Complete {
-            network = way(replicas.first(), stop.clone()).await;
+            run.network = way(replicas.first(), stop.clone()).await;
             let prompter = Prompter::new(seed, salt.clone(), calibration)
                 .under(self.plan.cache())
                 .with_fixed(self.plan.classes());
@@ -287,49 +338,19 @@ impl Sitting {
         }
         loaded.writer.flush()?;
         loaded.end = ended(loaded.end, target).await;
-        let shard = self.shard.as_ref().map(|part| ShardStamp {
+        run.shard = self.shard.as_ref().map(|part| ShardStamp {
             index: part.share.index(),
             count: part.share.count(),
             start_at: part.start_at.clone(),
             clock,
             observations: loaded.observations,
         });
-        let pair = name.place.map(|place| place.pair);
-        let side = name.place.and_then(|place| place.side);
-        let run = Run {
-            format: RUN_FORMAT.to_owned(),
-            definition: DEFINITION.to_owned(),
-            id,
-            session: self.session.clone(),
-            pair,
-            side,
-            started: name.started,
-            elapsed_s: loaded.elapsed_s,
-            end: loaded.end,
-            spec: SpecStamp::of(&self.spec, self.plan.cache()),
-            source: self.source.clone(),
-            untrusted: false,
-            trace_digest: self.plan.trace_digest(),
-            salt: salt.as_str().to_owned(),
-            prompt_calibration: calibration,
-            pins: observed.pins,
-            cold_start: target.cold_start().cloned(),
-            network,
-            client: ClientStamp {
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                target: without_credentials(&target.bases().join(", ")),
-            },
-            stages: loaded.stages,
-            skipped: loaded.skipped,
-            shard,
-            merged: Vec::new(),
-            origin: None,
-            imported: match side {
-                Some(Side::Baseline) => self.scores.baseline.clone(),
-                Some(Side::Candidate) | None => self.scores.candidate.clone(),
-            },
-        };
+        (run.end, run.elapsed_s) = (loaded.end, loaded.elapsed_s);
+        (run.stages, run.skipped) = (loaded.stages, loaded.skipped);
         let path = save_run(&self.folder.join("runs"), &run)?;
+        if let Some(journal) = loaded.journal.filter(|_| run.end != RunEnd::Interrupted) {
+            journal.close()?;
+        }
         Ok(Measured {
             run,
             path,
@@ -355,41 +376,5 @@ async fn ended(end: RunEnd, target: &RunningTarget) -> RunEnd {
             error: format!("{error}; {how}"),
         },
         (Some(error), RunEnd::Complete) => RunEnd::TargetLost { error },
-    }
-}
-
-/// Fields of every request's body.
-fn extra(spec: &Spec) -> BTreeMap<String, serde_json::Value> {
-    let mut extra = spec.request.clone();
-    if spec.target.connection.answers == Answers::Whole {
-        extra.insert("stream".to_owned(), false.into());
-    }
-    extra
-}
-
-/// A URL without what stands before its host.
-fn without_credentials(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("//") else {
-        return url.to_owned();
-    };
-    let end = rest.find('/').unwrap_or(rest.len());
-    match rest[..end].rfind('@') {
-        Some(at) => format!("{scheme}//{}", &rest[at + 1..]),
-        None => url.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn credentials_stay_out_of_files() {
-        assert_eq!(
-            without_credentials("https://me:secret@host:1/x"),
-            "https://host:1/x"
-        );
-        assert_eq!(without_credentials("http://host/a@b"), "http://host/a@b");
-        assert_eq!(without_credentials("http://host"), "http://host");
     }
 }

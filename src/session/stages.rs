@@ -1,24 +1,29 @@
 //! The stages of a run: load, records, summaries, one after another.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::beside::{Beside, of_shards, unseen};
 use super::error::MeasureError;
 use super::events::Events;
+use super::loaded::{Loaded, Taking};
 use super::measure::Sitting;
 use super::refinement::Refinement;
 use super::replicas::Replicas;
-use crate::archive::{ArchiveError, RecordSpan, RecordWriter};
+use super::soaking::Soaking;
+use crate::archive::{ArchiveError, RecordSpan};
 use crate::load::{Client, Endpoint, LoadEvent, StageJob, Stop, prime, run_stage};
 use crate::metric::{Quantile, Statistic};
 use crate::plan::{Plan, Prompter, Share};
 use crate::probe::Origin;
-use crate::sample::{EngineQueue, RequestRecord, StageEnd, StageObservation, StopReason};
+use crate::sample::{
+    AcrossPause, EngineQueue, EngineTrack, RequestRecord, StageEnd, StageObservation,
+};
 use crate::spec::{Class, Spec, Stage};
 use crate::summary::{
-    CacheUsage, ClientCounts, RunEnd, Saturation, SkippedStage, StageContext, StageSummary,
-    shared_share, soak_view, summarise_stage,
+    CacheUsage, ClientCounts, RunEnd, StageContext, StageSummary, continued, shared_share,
+    summarise_stage,
 };
 use crate::unit::Nanos;
 
@@ -45,9 +50,10 @@ impl Sitting {
             if !all && !self.spec.gate.repeats_stage(&planned.stage.name) {
                 continue;
             }
-            if !loaded.skips(&planned.stage) {
+            if !loaded.has(&planned.stage) && !loaded.skips(&planned.stage) {
+                let rest = loaded.rest(&self.plan, index);
                 let one = One {
-                    plan: &self.plan,
+                    plan: rest.as_ref().unwrap_or(&self.plan),
                     index,
                     client: &client,
                 };
@@ -90,7 +96,7 @@ impl Sitting {
         {
             let mut summary = self.summary(&stage, &records, &observation)?;
             of_shards(&mut summary);
-            loaded.take(&stage, summary);
+            loaded.take(&stage, summary, Vec::new());
             loaded.observations.push(observation);
         }
         Ok(())
@@ -105,7 +111,11 @@ impl Sitting {
         stop: &Stop,
         loaded: &mut Loaded,
     ) -> Result<Option<Kept>, MeasureError> {
-        let stage = &one.plan.stages()[one.index].stage;
+        let whole = &self.plan.stages();
+        let planned = whole
+            .get(one.index)
+            .unwrap_or(&one.plan.stages()[one.index]);
+        let stage = &planned.stage;
         let mut stopped = stop.clone();
         let begin = self.shard.as_ref().and_then(|part| {
             let start = part.starts.get(one.index)?;
@@ -125,7 +135,6 @@ impl Sitting {
                 });
             }
         }
-        let mut written = Ok(());
         let job = StageJob {
             plan: one.plan,
             stage: one.index,
@@ -147,22 +156,31 @@ impl Sitting {
         let mut events = Events::new(&stage.events, from.replicas);
         let mut usage = CacheUsage::default();
         let mut counts = ClientCounts::default();
+        let soaking = Soaking::of(one.index, planned, loaded.began).filter(|_| begin.is_none());
+        let soaking = match loaded.kept_of(one.index) {
+            Some(kept) => soaking.map(|soaking| {
+                let after = beside.as_ref().map(Beside::engines).unwrap_or_default();
+                let across = from.across(&kept.mark.engines, &after);
+                soaking.after(kept, across)
+            }),
+            None => soaking,
+        };
+        let taking = RefCell::new(Taking::new(loaded, soaking));
         let keep = |record: RequestRecord| {
             usage.see(&record);
             counts.see(&record);
-            if written.is_ok() {
-                written = loaded.writer.append(record);
-            }
+            taking.borrow_mut().keep(record);
         };
         let tell = |event: LoadEvent| {
             events.hear(&event);
             if let Some(beside) = &mut beside {
                 beside.hear(&event);
             }
+            taking.borrow_mut().hear(&event, beside.as_ref());
             progress(event);
         };
         let mut observation = run_stage(job, keep, tell, stop.clone()).await?;
-        written?;
+        let soaking = taking.into_inner().end(observation.window_start)?;
         observation.events = events.finish(&observation, stop.clone()).await;
         let records = loaded.writer.flush()?;
         loaded.elapsed_s += observation.window_end.as_secs_f64();
@@ -175,7 +193,12 @@ impl Sitting {
                 observation,
             });
         } else {
-            let mut summary = self.summary(stage, &records, &observation)?;
+            let before = soaking.as_ref().and_then(Soaking::kept);
+            let seen = match before {
+                Some(before) => continued(before, observation.clone(), &records)?,
+                None => observation.clone(),
+            };
+            let mut summary = self.summary(stage, &records, &seen)?;
             if matches!(end, StageEnd::Complete | StageEnd::Stopped(_)) {
                 let at_most = stage.drain_timeout.to_duration();
                 summary.engine_queue = Some(tokio::select! {
@@ -187,14 +210,19 @@ impl Sitting {
             match beside {
                 Some(beside) => {
                     let client = (usage, counts, shared);
-                    let soak = stage.soak.is_some();
+                    let looks = before.map_or(&[][..], |before| &before.looks);
+                    let looks = stage.soak.map(|_| looks);
                     beside
-                        .finish(&observation, client, soak, stop.clone(), &mut summary)
+                        .finish(&observation, client, looks, stop.clone(), &mut summary)
                         .await;
                 }
                 None => unseen(&mut summary, "interrupted"),
             }
-            loaded.take(stage, summary);
+            let pauses = soaking.as_ref().map_or_else(Vec::new, Soaking::pauses);
+            loaded.take(stage, summary, pauses);
+            if end != StageEnd::Interrupted {
+                loaded.journal_last()?;
+            }
         }
         match end {
             StageEnd::Complete | StageEnd::Stopped(_) => {}
@@ -267,48 +295,14 @@ pub(super) struct Source<'a> {
     pub(super) origin: &'a Origin,
 }
 
-/// What loading leaves behind.
-pub(super) struct Loaded {
-    pub(super) writer: RecordWriter,
-    pub(super) stages: Vec<StageSummary>,
-    /// What was seen of each stage.
-    pub(super) observations: Vec<StageObservation>,
-    pub(super) skipped: Vec<SkippedStage>,
-    pub(super) end: RunEnd,
-    pub(super) elapsed_s: f64,
-}
-
-impl Loaded {
-    /// Keeps a stage that was run.
-    fn take(&mut self, stage: &Stage, summary: StageSummary) {
-        let overloaded = summary
-            .load_state
-            .is_some_and(|load| load.state == Saturation::Overloaded);
-        let stops = stage.stop_when.is_some_and(|stop| stop.overload);
-        let soak = stage.soak;
-        let soak = soak.map(|soak| soak_view(soak, &summary.windows, summary.window_s));
-        self.stages.push(StageSummary {
-            soak,
-            stopped: summary
-                .stopped
-                .or((overloaded && stops).then_some(StopReason::Overload)),
-            ..summary
-        });
-    }
-
-    /// Whether a stage is a step of a sweep that has ended; notes it then.
-    fn skips(&mut self, stage: &Stage) -> bool {
-        let ended = self.stages.iter().find_map(|before| {
-            let same = before.name.split_once('@').map(|(sweep, _)| sweep) == stage.sweep();
-            let reason = before.stopped.filter(|_| same && stage.sweep().is_some())?;
-            Some(SkippedStage {
-                name: stage.name.clone(),
-                after: before.name.clone(),
-                reason,
-            })
-        });
-        let skips = ended.is_some();
-        self.skipped.extend(ended);
-        skips
+impl Source<'_> {
+    /// What became of the engine in a pause of the run, by its metrics before and after it.
+    fn across(&self, before: &[EngineTrack], after: &[EngineTrack]) -> AcrossPause {
+        match self.origin {
+            Origin::Elsewhere => AcrossPause::of(before, after),
+            Origin::Embedded | Origin::Launched(_) => AcrossPause::Anew {
+                how: "it is started for the run".to_owned(),
+            },
+        }
     }
 }

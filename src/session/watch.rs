@@ -1,5 +1,6 @@
 //! Looks at replicas' metrics while a stage runs, on a thread apart from the lanes that send and read.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
@@ -31,8 +32,26 @@ struct Order {
 #[derive(Debug)]
 pub(super) struct Watch {
     orders: watch::Sender<Order>,
-    done: oneshot::Receiver<Vec<ReplicaScrapes>>,
+    done: oneshot::Receiver<()>,
+    seen: Seen,
     measuring: bool,
+}
+
+/// What was seen so far, replica by replica.
+#[derive(Debug, Clone)]
+struct Seen(Arc<Mutex<Vec<ReplicaScrapes>>>);
+
+impl Seen {
+    fn lock(&self) -> MutexGuard<'_, Vec<ReplicaScrapes>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of one replica.
+    fn note(&self, replica: usize, note: impl FnOnce(&mut ReplicaScrapes)) {
+        if let Some(replica) = self.lock().get_mut(replica) {
+            note(replica);
+        }
+    }
 }
 
 impl Watch {
@@ -41,6 +60,11 @@ impl Watch {
         let (orders, order) = watch::channel(Order::default());
         let (done_in, done) = oneshot::channel();
         let (first_in, mut first) = mpsc::channel(1);
+        let replicas = sources
+            .iter()
+            .map(|source| ReplicaScrapes::new(source.url()));
+        let seen = Seen(Arc::new(Mutex::new(replicas.collect())));
+        let notes = seen.clone();
         let body = move || {
             make_way();
             let runtime = tokio::runtime::Builder::new_current_thread()
@@ -49,18 +73,21 @@ impl Watch {
             let Ok(runtime) = runtime else { return };
             let looks = sources
                 .into_iter()
-                .map(|source| look(source, clock, order.clone(), first_in.clone()))
+                .enumerate()
+                .map(|(replica, source)| {
+                    let seen = notes.clone();
+                    let note = move |note: Note| seen.note(replica, note);
+                    look(source, clock, order.clone(), first_in.clone(), note)
+                })
                 .map(|look| runtime.spawn(look))
                 .collect::<Vec<_>>();
             drop((first_in, order));
             runtime.block_on(async {
-                let mut all = Vec::new();
                 for look in looks {
-                    if let Ok(scrapes) = look.await {
-                        all.push(scrapes);
-                    }
+                    // A look that panicked leaves what it saw.
+                    let _ = look.await;
                 }
-                let _ = done_in.send(all);
+                let _ = done_in.send(());
             });
         };
         let thread = std::thread::Builder::new().name("metrics".to_owned());
@@ -70,6 +97,7 @@ impl Watch {
         Some(Self {
             orders,
             done,
+            seen,
             measuring: false,
         })
     }
@@ -88,9 +116,18 @@ impl Watch {
     /// Looks once more, and gives all that was seen.
     pub(super) async fn finish(self) -> Vec<ReplicaScrapes> {
         self.orders.send_modify(|order| order.last = true);
-        self.done.await.unwrap_or_default()
+        let _ = self.done.await;
+        std::mem::take(&mut *self.seen.lock())
+    }
+
+    /// What was seen so far.
+    pub(super) fn peek<T>(&self, at: impl FnOnce(&[ReplicaScrapes]) -> T) -> T {
+        at(&self.seen.lock())
     }
 }
+
+/// What a look leaves with its replica.
+type Note = Box<dyn FnOnce(&mut ReplicaScrapes) + Send>;
 
 /// Looks at one replica until it is to stop; what `first` is dropped for is the first look.
 async fn look(
@@ -98,19 +135,21 @@ async fn look(
     clock: LookClock,
     mut order: watch::Receiver<Order>,
     first: mpsc::Sender<()>,
-) -> ReplicaScrapes {
-    let mut replica = ReplicaScrapes::new(source.url());
+    note: impl Fn(Note),
+) {
     let source = match source.anew() {
         Ok(source) => source,
         Err(error) => {
-            replica.trouble = Some(error.to_string());
-            return replica;
+            note(Box::new(move |replica| {
+                replica.trouble = Some(error.to_string());
+            }));
+            return;
         }
     };
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
     ticks.tick().await;
-    let mut goes_on = scrape(&source, clock, false, &mut replica).await;
+    let mut goes_on = scrape(&source, clock, false, &note).await;
     drop(first);
     let mut known = Order::default();
     while goes_on && !known.last {
@@ -125,9 +164,8 @@ async fn look(
         let now = *order.borrow_and_update();
         let asked = now.last || now.asked != known.asked;
         known = now;
-        goes_on = scrape(&source, clock, asked, &mut replica).await;
+        goes_on = scrape(&source, clock, asked, &note).await;
     }
-    replica
 }
 
 /// One look, that was asked for or came by the clock; false where none will ever bring anything.
@@ -135,23 +173,26 @@ async fn scrape(
     source: &MetricsSource,
     clock: LookClock,
     asked: bool,
-    replica: &mut ReplicaScrapes,
+    note: &impl Fn(Note),
 ) -> bool {
     let began = clock.now();
     let answer = timeout(AT_MOST, source.read()).await;
     let ended = clock.now();
+    let trouble = |why: String| {
+        note(Box::new(move |replica| replica.trouble = Some(why)));
+    };
     match answer {
         Ok(Ok(reading)) => {
             let at = began + Nanos::new(ended.since(began).get() / 2);
-            replica.see(at, reading, asked);
+            note(Box::new(move |replica| replica.see(at, reading, asked)));
             true
         }
         Ok(Err(none)) => {
-            replica.trouble = Some(none.why);
+            trouble(none.why);
             none.may_pass
         }
         Err(_) => {
-            replica.trouble = Some(format!("no answer within {} s", AT_MOST.as_secs()));
+            trouble(format!("no answer within {} s", AT_MOST.as_secs()));
             true
         }
     }

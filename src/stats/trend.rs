@@ -8,6 +8,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use super::moderated::Interval;
 use super::student::{normal_cdf, normal_quantile};
 use super::{mean, median};
@@ -49,17 +51,19 @@ pub struct MannKendall {
 /// values, `z = (S − sgn S) / √var`. Twelve values from 10 to 12.8, rising but for a few, have
 /// S = 56, var = 212.67, z = 3.7715. A series without any variance has z = 0.
 pub fn mann_kendall(y: &[f64]) -> MannKendall {
-    let s: f64 = (1..y.len())
-        .flat_map(|j| y[..j].iter().map(move |earlier| sign(y[j] - earlier)))
-        .sum();
-    let spread = |n: f64| n * (n - 1.0) * (2.0 * n + 5.0);
-    let mut sorted = y.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let ties: f64 = sorted
-        .chunk_by(|a, b| sign(a - b) == 0.0)
-        .map(|equal| spread(equal.len() as f64))
-        .sum();
-    let variance = (spread(y.len() as f64) - ties) / 18.0;
+    mann_kendall_in(&[y])
+}
+
+/// The same of a series in blocks between which nothing is said, such as what lay before a pause and what
+/// after it: `S` and its variance are the blocks' sums. Two blocks of six rising values have S = 15 + 15 and
+/// var = 28.33 + 28.33.
+pub fn mann_kendall_in(blocks: &[&[f64]]) -> MannKendall {
+    let (s, variance) = blocks
+        .iter()
+        .map(|block| kendall(block))
+        .fold((0.0, 0.0), |(s, var), (more, spread)| {
+            (s + more, var + spread)
+        });
     let z = if variance > 0.0 {
         (s - sign(s)) / variance.sqrt()
     } else {
@@ -72,6 +76,21 @@ pub fn mann_kendall(y: &[f64]) -> MannKendall {
         p_rising: normal_cdf(-z),
         p_falling: normal_cdf(z),
     }
+}
+
+/// `S` and its variance.
+fn kendall(y: &[f64]) -> (f64, f64) {
+    let s: f64 = (1..y.len())
+        .flat_map(|j| y[..j].iter().map(move |earlier| sign(y[j] - earlier)))
+        .sum();
+    let spread = |n: f64| n * (n - 1.0) * (2.0 * n + 5.0);
+    let mut sorted = y.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let ties: f64 = sorted
+        .chunk_by(|a, b| sign(a - b) == 0.0)
+        .map(|equal| spread(equal.len() as f64))
+        .sum();
+    (s, (spread(y.len() as f64) - ties) / 18.0)
 }
 
 /// −1, 0 or 1.
@@ -95,17 +114,26 @@ pub struct Slope {
 /// 10 to 12.8: .25, .20 to .28.
 pub fn sen(x: &[f64], y: &[f64], confidence: f64) -> Option<Slope> {
     let points: Vec<(f64, f64)> = x.iter().copied().zip(y.iter().copied()).collect();
-    let mut slopes: Vec<f64> = (1..points.len())
-        .flat_map(|j| {
+    sen_in(&[&points], confidence)
+}
+
+/// The same of a series in blocks: pairs within a block alone have a slope, so that a step between two
+/// blocks is none.
+fn sen_in(blocks: &[&[(f64, f64)]], confidence: f64) -> Option<Slope> {
+    let pairs = |points: &[(f64, f64)]| -> Vec<f64> {
+        let later = (1..points.len()).flat_map(|j| {
             let (x, y) = points[j];
             points[..j]
                 .iter()
                 .map(move |earlier| (y - earlier.1) / (x - earlier.0))
-        })
-        .collect();
+        });
+        later.collect()
+    };
+    let mut slopes: Vec<f64> = blocks.iter().flat_map(|block| pairs(block)).collect();
     slopes.sort_unstable_by(f64::total_cmp);
+    let variance: f64 = blocks.iter().map(|block| kendall(&values(block)).1).sum();
     let n = slopes.len() as f64;
-    let c = normal_quantile(0.5 + confidence / 2.0) * mann_kendall(y).variance.sqrt();
+    let c = normal_quantile(0.5 + confidence / 2.0) * variance.sqrt();
     // Counted from 1; a short series has no slope beyond its ends.
     let rank = |rank: f64| {
         slopes
@@ -119,6 +147,10 @@ pub fn sen(x: &[f64], y: &[f64], confidence: f64) -> Option<Slope> {
         },
         estimate: median(slopes)?,
     })
+}
+
+fn values(points: &[(f64, f64)]) -> Vec<f64> {
+    points.iter().map(|point| point.1).collect()
 }
 
 /// How a series of windows moves.
@@ -165,36 +197,71 @@ impl Trend {
 /// 0.5, and into one each where there are fewer. A saw-tooth needs windows of a period or longer.
 /// `None` of fewer than eight windows, where one isn't finite, or where the median isn't positive.
 pub fn trend(windows: &[f64]) -> Option<Trend> {
+    trend_in(windows, &[])
+}
+
+/// The same of a series that was broken off and went on: `pauses` are the numbers of the windows that came
+/// first after one, in order. Only windows with no pause between them are held against each other, so that
+/// whatever happened meanwhile is no slope.
+pub fn trend_in(windows: &[f64], pauses: &[usize]) -> Option<Trend> {
     if windows.len() < LEAST || windows.iter().any(|value| !value.is_finite()) {
         return None;
     }
     let level = median(windows.to_vec()).filter(|median| *median > 0.0)?;
-    let wanted = if neighbours(windows) < ALIKE {
+    let blocks = blocks(windows.len(), pauses);
+    let wanted = if neighbours(windows, &blocks) < ALIKE {
         FINE_BATCHES
     } else {
         BATCHES
     };
-    let batches = batch(windows, wanted.min(windows.len()));
-    let (x, y): (Vec<f64>, Vec<f64>) = batches.into_iter().unzip();
-    let slope = sen(&x, &y, CONFIDENCE)?;
-    let half = y.len() / 2;
-    let test = mann_kendall(&y);
+    let wanted = wanted.min(windows.len());
+    let batches: Vec<Vec<(f64, f64)>> = blocks
+        .iter()
+        .map(|block| {
+            let share = (wanted * block.len()).div_ceil(windows.len());
+            batch(windows, block, share.min(block.len()))
+        })
+        .collect();
+    let whole: Vec<&[(f64, f64)]> = batches.iter().map(Vec::as_slice).collect();
+    let slope = sen_in(&whole, CONFIDENCE)?;
+    let count: usize = batches.iter().map(Vec::len).sum();
+    let late: Vec<&[(f64, f64)]> = whole
+        .iter()
+        .scan(0, |before, block| {
+            let from = (count / 2).saturating_sub(*before).min(block.len());
+            *before += block.len();
+            Some(&block[from..])
+        })
+        .collect();
+    let levels: Vec<Vec<f64>> = whole.iter().map(|block| values(block)).collect();
+    let levels: Vec<&[f64]> = levels.iter().map(Vec::as_slice).collect();
+    let test = mann_kendall_in(&levels);
     let trend = Trend {
-        batches: y.len(),
+        batches: count,
         level,
         p_rising: test.p_rising,
         p_falling: test.p_falling,
         slope,
-        late_slope: sen(&x[half..], &y[half..], CONFIDENCE)?.estimate,
+        late_slope: sen_in(&late, CONFIDENCE)?.estimate,
         growth: slope.estimate * windows.len() as f64 / level,
     };
     // Values near the largest float overflow on the way.
     (trend.growth.is_finite() && trend.late_slope.is_finite()).then_some(trend)
 }
 
-/// Centre, in windows, and mean of each of `count` batches whose lengths differ by one at most.
-fn batch(windows: &[f64], count: usize) -> Vec<(f64, f64)> {
-    let edge = |batch: usize| batch * windows.len() / count;
+/// The stretches between pauses.
+fn blocks(windows: usize, pauses: &[usize]) -> Vec<Range<usize>> {
+    let starts = std::iter::once(0).chain(pauses.iter().copied());
+    let ends = pauses.iter().copied().chain([windows]);
+    let blocks = starts
+        .zip(ends)
+        .map(|(from, to)| from.min(windows)..to.min(windows));
+    blocks.filter(|block| !block.is_empty()).collect()
+}
+
+/// Centre, in windows, and mean of each of `count` batches of a block, whose lengths differ by one at most.
+fn batch(windows: &[f64], block: &Range<usize>, count: usize) -> Vec<(f64, f64)> {
+    let edge = |batch: usize| block.start + batch * block.len() / count;
     (0..count)
         .filter_map(|i| {
             let (from, to) = (edge(i), edge(i + 1));
@@ -204,14 +271,19 @@ fn batch(windows: &[f64], count: usize) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Correlation of neighbours (lag 1, autocovariances with 1/n); 0 of a level series.
-fn neighbours(values: &[f64]) -> f64 {
-    let Some(mean) = mean(values) else { return 0.0 };
-    let squares: f64 = values.iter().map(|x| (x - mean).powi(2)).sum();
-    let products: f64 = values
-        .windows(2)
-        .map(|w| (w[0] - mean) * (w[1] - mean))
-        .sum();
+/// Correlation of neighbours (lag 1, autocovariances with 1/n), each block about its own mean; 0 of a level
+/// series.
+fn neighbours(values: &[f64], blocks: &[Range<usize>]) -> f64 {
+    let (mut squares, mut products) = (0.0, 0.0);
+    for block in blocks {
+        let values = &values[block.clone()];
+        let Some(mean) = mean(values) else { continue };
+        squares += values.iter().map(|x| (x - mean).powi(2)).sum::<f64>();
+        products += values
+            .windows(2)
+            .map(|w| (w[0] - mean) * (w[1] - mean))
+            .sum::<f64>();
+    }
     if squares > 0.0 {
         products / squares
     } else {

@@ -19,6 +19,13 @@ pub enum EngineView {
 }
 
 impl EngineView {
+    /// Adds what makes its figures less than the whole window.
+    pub fn caution(&mut self, caveat: String) {
+        if let Self::Seen(figures) = self {
+            figures.caveats.push(caveat);
+        }
+    }
+
     /// With what client and engine both counted, or why they can't be held against each other.
     #[must_use]
     pub fn beside(mut self, check: Result<CrossCheck, String>) -> Self {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::course::Course;
 use super::engine::Gauge;
-use crate::sample::{GpuSample, Throttle};
+use crate::sample::{GpuLooks, GpuStretch, Range, Throttle};
 use crate::unit::Nanos;
 
 /// The GPUs' side of a stage.
@@ -50,19 +50,11 @@ pub struct GpuFigures {
 }
 
 impl GpuView {
-    /// What was seen of a window, each GPU by itself; unknown where no look lies in it. Looks may come in
-    /// any order.
-    pub fn of(samples: &[GpuSample], window_start: Nanos, window_end: Nanos) -> Self {
-        let mut gpus: BTreeMap<u32, Vec<&GpuSample>> = BTreeMap::new();
-        for sample in samples {
-            gpus.entry(sample.index).or_default().push(sample);
-        }
+    /// What was seen of a window, each GPU by itself; unknown where no look lies in it.
+    pub fn of(looks: &GpuLooks, window_start: Nanos, window_end: Nanos) -> Self {
+        let gpus = looks.each();
         let seen: Vec<GpuFigures> = gpus
-            .into_iter()
-            .filter_map(|(index, mut samples)| {
-                samples.sort_by_key(|sample| sample.at);
-                GpuFigures::of(index, &samples, window_start, window_end)
-            })
+            .filter_map(|(index, looks)| GpuFigures::of(index, looks, window_start, window_end))
             .collect();
         if seen.is_empty() {
             let why = "no GPU was looked at in the window".to_owned();
@@ -74,32 +66,36 @@ impl GpuView {
 
 impl GpuFigures {
     /// Of looks at one GPU in order of time.
-    fn of(index: u32, samples: &[&GpuSample], from: Nanos, to: Nanos) -> Option<Self> {
-        let inside: Vec<&GpuSample> = samples
-            .iter()
-            .copied()
-            .filter(|sample| from <= sample.at && sample.at <= to)
-            .collect();
-        if inside.is_empty() {
+    fn of(index: u32, looks: &[GpuStretch], from: Nanos, to: Nanos) -> Option<Self> {
+        let inside = looks.iter().filter(|look| from <= look.at && look.at <= to);
+        let samples: u32 = inside.clone().map(|look| look.looks).sum();
+        if samples == 0 {
             return None;
         }
-        let level = |value: fn(&GpuSample) -> Option<f64>| {
-            let looks = samples.iter();
-            let looks = looks.filter_map(|sample| Some((sample.at, value(sample)?)));
-            Course::new(looks).over(from, to)
+        let level = |value: fn(&GpuStretch) -> Option<Range>| {
+            let course = |of: fn(Range) -> f64| {
+                let known = looks
+                    .iter()
+                    .filter_map(|look| Some((look.at, of(value(look)?))));
+                Course::new(known).over(from, to)
+            };
+            Some(Gauge {
+                mean: course(|range| range.mean)?.mean,
+                max: course(|range| range.max)?.max,
+            })
         };
         let mut throttled: BTreeMap<Throttle, f64> = BTreeMap::new();
-        for reason in inside.iter().flat_map(|sample| &sample.throttled) {
-            *throttled.entry(*reason).or_default() += 1.0 / inside.len() as f64;
+        for (reason, held) in inside.flat_map(|look| &look.throttled) {
+            *throttled.entry(*reason).or_default() += f64::from(*held) / f64::from(samples);
         }
         Some(Self {
             index,
-            samples: u32::try_from(inside.len()).unwrap_or(u32::MAX),
-            power_w: level(|sample| sample.power_w),
-            utilization: level(|sample| sample.utilization),
-            sm_clock_mhz: level(|sample| sample.sm_clock_mhz),
-            temperature_c: level(|sample| sample.temperature_c),
-            memory_used: level(|sample| sample.memory_used.map(|bytes| bytes as f64)),
+            samples,
+            power_w: level(|look| look.power_w),
+            utilization: level(|look| look.utilization),
+            sm_clock_mhz: level(|look| look.sm_clock_mhz),
+            temperature_c: level(|look| look.temperature_c),
+            memory_used: level(|look| look.memory_used),
             throttled,
         })
     }
@@ -116,6 +112,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::sample::GpuSample;
 
     fn look(at: u64, index: u32, power_w: f64, throttled: &[Throttle]) -> GpuSample {
         GpuSample {
@@ -133,13 +130,14 @@ mod tests {
     #[test]
     fn each_gpu_is_weighted_by_time() {
         let samples = [
-            look(3, 0, 500.0, &[Throttle::PowerCap]),
             look(1, 0, 100.0, &[]),
             look(2, 0, 300.0, &[Throttle::PowerCap]),
+            look(3, 0, 500.0, &[Throttle::PowerCap]),
             look(2, 1, 50.0, &[]),
             look(9, 2, 70.0, &[]),
         ];
-        let view = GpuView::of(&samples, Nanos::from_secs(1), Nanos::from_secs(3));
+        let looks = samples.into_iter().collect();
+        let view = GpuView::of(&looks, Nanos::from_secs(1), Nanos::from_secs(3));
         let GpuView::Seen(gpus) = view else { panic!() };
         let indices: Vec<u32> = gpus.iter().map(|gpu| gpu.index).collect();
         assert_eq!(indices, [0, 1], "the third was seen after the window only");
@@ -155,7 +153,7 @@ mod tests {
 
     #[test]
     fn no_look_is_no_figure() {
-        let none = GpuView::of(&[], Nanos::ZERO, Nanos::from_secs(1));
+        let none = GpuView::of(&GpuLooks::default(), Nanos::ZERO, Nanos::from_secs(1));
         assert!(matches!(none, GpuView::Unknown { .. }));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::counted::{Counted, restarted};
 use super::course::Course;
+use crate::sample::EngineTrack;
 use crate::unit::Nanos;
 use crate::wire::engine_metrics::{Counter, EngineReading, Level, LevelReading};
 
@@ -121,6 +122,21 @@ impl ReplicaScrapes {
     /// The first of them.
     pub(super) fn first(&self) -> Option<&EngineReading> {
         self.looks.first()?.whole.as_deref()
+    }
+
+    /// What tells the engine from one that was started anew, by the last look at it.
+    pub fn track(&self) -> Option<EngineTrack> {
+        let last = self.looks.last()?.whole.as_deref()?;
+        let counters = [
+            Counter::PromptTokens,
+            Counter::OutputTokens,
+            Counter::Finished,
+        ];
+        Some(EngineTrack {
+            url: self.url.clone(),
+            started_s: last.started_s,
+            counted: counters.map(|counter| last.counters.get(&counter).copied()),
+        })
     }
 
     /// Whose names were found, look by look.

@@ -3,6 +3,7 @@
 mod aftermath;
 mod class;
 mod cold_start;
+mod continued;
 mod counted;
 mod course;
 mod cross_check;
@@ -40,6 +41,7 @@ mod windows;
 
 pub use aftermath::{Aftermath, Bursts, EventSummary, Recovery};
 pub use cold_start::{ColdStart, EarlyAnswer};
+pub use continued::{continued, goes_on};
 pub use cross_check::{BothCounts, BothTimes, ClientCounts, CountOf, CrossCheck, TimeOf};
 pub use distribution::{Adjusted, Distribution, PercentileMethod, QuantileValue};
 pub use engine::{EngineFigures, EngineTime, EngineView, Gauge, Speculation};

@@ -99,20 +99,22 @@ fn figures(replicas: &[ReplicaScrapes], window: ScrapedWindow) -> Result<EngineF
     })
 }
 
-/// Puts what the engines' metrics say of each window of a soak into it; `opened` is when the first began, on
-/// the clock of the looks.
+/// Puts what the engines' metrics say of each window of a soak into it; `opened` is when the first of these
+/// began, on the clock of the looks, and `length_s` how long they all are.
 pub fn engine_windows(
     replicas: &[ReplicaScrapes],
     opened: Nanos,
     length_s: f64,
     windows: &mut [Window],
 ) {
-    let starts: Vec<f64> = windows.iter().map(|window| window.start_s).collect();
+    let first_s = windows.first().map_or(0.0, |window| window.start_s);
+    let starts = windows.iter().map(|window| window.start_s - first_s);
+    let starts: Vec<f64> = starts.collect();
     let at = |seconds: f64| opened + Nanos::new((seconds * 1e9) as u64);
     for (index, window) in windows.iter_mut().enumerate() {
         let to = starts.get(index + 1).copied().unwrap_or(length_s);
         let span = ScrapedWindow {
-            start: at(window.start_s),
+            start: at(window.start_s - first_s),
             end: at(to),
         };
         let mean = |gauge: Option<Gauge>| gauge.map(|gauge| gauge.mean);

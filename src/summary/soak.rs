@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::window::Window;
+use crate::sample::Pause;
 use crate::spec::Soak;
-use crate::stats::trend::{Trend, trend};
+use crate::stats::trend::{Trend, trend_in};
 
 /// Memory that a client may gain without a word: it warms up too, and is small.
 const CLIENT_FLOOR: f64 = 64.0 * 1024.0 * 1024.0;
@@ -27,6 +28,9 @@ pub struct SoakView {
     pub tolerance: f64,
     /// How each figure moves.
     pub trends: BTreeMap<SoakFigure, Course>,
+    /// Where it was cut off and went on: windows on either side of a pause are not held against each other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<Pause>,
     /// What that means; empty where nothing crept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<SoakFinding>,
@@ -205,7 +209,7 @@ impl SoakCode {
 
 /// What the windows of a soak show. `length_s` is that of the measured window: a last one that is shorter
 /// than the others is left out.
-pub fn soak_view(soak: Soak, windows: &[Window], length_s: f64) -> SoakView {
+pub fn soak_view(soak: Soak, windows: &[Window], length_s: f64, pauses: Vec<Pause>) -> SoakView {
     let window_s = match windows {
         [_, second, ..] => second.start_s,
         _ => length_s,
@@ -217,7 +221,7 @@ pub fn soak_view(soak: Soak, windows: &[Window], length_s: f64) -> SoakView {
     let mut trends = BTreeMap::new();
     for figure in SoakFigure::ALL {
         let values: Vec<Option<f64>> = whole.iter().map(|window| figure.of(window)).collect();
-        trends.insert(figure, course(figure, &values, soak.tolerance));
+        trends.insert(figure, course(figure, &values, &pauses, soak.tolerance));
     }
     SoakView {
         window_s,
@@ -225,15 +229,21 @@ pub fn soak_view(soak: Soak, windows: &[Window], length_s: f64) -> SoakView {
         tolerance: soak.tolerance,
         findings: findings(&trends),
         trends,
+        pauses,
     }
 }
 
-fn course(figure: SoakFigure, values: &[Option<f64>], tolerance: f64) -> Course {
+fn course(figure: SoakFigure, values: &[Option<f64>], pauses: &[Pause], tolerance: f64) -> Course {
     let absent = |why: &str| Course::Absent {
         why: why.to_owned(),
     };
     // A window in which nothing was seen says nothing; half of them say too little.
     let known: Vec<f64> = values.iter().copied().flatten().collect();
+    let known_before = |pause: &Pause| {
+        let before = values.iter().take(pause.after_windows as usize);
+        before.flatten().count()
+    };
+    let starts: Vec<usize> = pauses.iter().map(known_before).collect();
     if known.len() < LEAST {
         return absent("fewer than 8 windows have it");
     }
@@ -246,14 +256,17 @@ fn course(figure: SoakFigure, values: &[Option<f64>], tolerance: f64) -> Course 
         _ => known,
     };
     let windows = known.len() as f64;
-    let Some(found) = trend(&known) else {
+    let Some(found) = trend_in(&known, &starts) else {
         return absent("its median is 0");
     };
     let share = |slope: f64| slope * windows / found.level;
-    let gained = known
-        .last()
-        .zip(known.first())
-        .map_or(0.0, |(last, first)| last - first);
+    // The client began anew after each pause.
+    let edges: Vec<usize> = [0].into_iter().chain(starts).chain([known.len()]).collect();
+    let gains = edges.windows(2).filter_map(|edge| {
+        let block = known.get(edge[0]..edge[1])?;
+        Some(block.last()? - block.first()?)
+    });
+    let gained = gains.fold(0.0, f64::max);
     let small = figure == SoakFigure::ClientMemory && gained < CLIENT_FLOOR;
     Course::Seen {
         batches: found.batches as u64,

@@ -6,6 +6,8 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::sample::WindowLook;
+
 /// A slice of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, schemars::JsonSchema)]
 pub struct Window {
@@ -56,6 +58,26 @@ pub struct Window {
     /// Memory of the client at its end, of a soak stage.
     #[serde(default)]
     pub client_memory_bytes: Option<f64>,
+}
+
+impl Window {
+    /// What the engine's metrics say of it.
+    pub fn look(&self) -> WindowLook {
+        WindowLook {
+            kv_usage: self.kv_usage,
+            kv_blocks: self.kv_blocks,
+            preemptions: self.preemptions,
+            memory_bytes: self.engine_memory_bytes,
+        }
+    }
+
+    /// With that.
+    pub fn take(&mut self, look: WindowLook) {
+        self.kv_usage = look.kv_usage;
+        self.kv_blocks = look.kv_blocks;
+        self.preemptions = look.preemptions;
+        self.engine_memory_bytes = look.memory_bytes;
+    }
 }
 
 /// The slices of a window in a run file: each figure's values in order of time. A figure that is 0 or

@@ -59,6 +59,7 @@ mod tests {
             windows: 480,
             tolerance: 0.05,
             trends: BTreeMap::new(),
+            pauses: Vec::new(),
             findings: findings.collect(),
         });
         vec![run]

@@ -27,6 +27,8 @@ mod doctor_servers;
 mod duckdb;
 #[cfg(unix)]
 mod events;
+#[cfg(unix)]
+mod examples;
 mod export;
 mod front;
 mod github;
@@ -60,6 +62,8 @@ mod shards;
 #[cfg(unix)]
 mod signals;
 mod soak;
+#[cfg(unix)]
+mod soak_resume;
 mod stages;
 mod suite;
 mod support;

@@ -101,6 +101,11 @@ impl Engine {
         &self.url
     }
 
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it has counted. It answers between two steps of its work, so an answer that was
     /// received in full has been counted.
     pub(crate) fn counters(&self) -> Counters {

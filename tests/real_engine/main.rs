@@ -15,6 +15,7 @@
     reason = "what was measured is worth reading, with --nocapture"
 )]
 
+mod capacity;
 mod compare;
 mod engine;
 mod failure;

@@ -1,7 +1,6 @@
 //! Sessions that were cut off and go on: what a session leaves of itself, and what is read of it.
 
 use std::collections::BTreeMap;
-use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -19,14 +18,13 @@ use crate::cli::failure::Failure;
 use crate::cli::judge::Evidence;
 use crate::cli::member::Member;
 use crate::cli::origin::source_of;
+use crate::cli::reopen::{
+    Hold, hold, refuse_changed as same_target, refuse_others, refuse_spec, spec_text, whole,
+};
 use crate::cli::scores;
 use crate::cli::sitting::{CliSitting, open_sitting_in};
 use crate::cli::source::{merged, parse_spec, read_spec, selected};
-use crate::compare::pins::changed;
 use crate::diag::Source;
-use crate::exit::Exit;
-use crate::ident::Digest;
-use crate::metric::DEFINITION;
 use crate::provenance::Pins;
 use crate::spec::{BranchName, Spec};
 use crate::summary::{Run, RunEnd, Side};
@@ -56,10 +54,6 @@ struct SessionStamp {
     noise_assumed: bool,
 }
 
-/// Keeps others from a session while this is there.
-#[derive(Debug)]
-pub(super) struct Hold(#[expect(dead_code, reason = "its lock ends with it")] File);
-
 /// Leaves what it takes to go on with a session.
 pub(super) fn begin(
     sitting: &mut CliSitting,
@@ -73,10 +67,6 @@ pub(super) fn begin(
         spec_path
     } else {
         spec_path.parent().unwrap_or(Path::new(""))
-    };
-    let whole = |path: &Path| {
-        // An empty path is the current folder, which `absolute` refuses.
-        std::path::absolute(Path::new(".").join(path)).unwrap_or_else(|_| path.to_owned())
     };
     let baselines = match archive.map(|archive| archive.keeper(Some(spec))) {
         Some(keeper) => match keeper? {
@@ -98,21 +88,7 @@ pub(super) fn begin(
     };
     save_json(&sitting.folder().join(FILE), &stamp)?;
     sitting.can_go_on();
-    hold(sitting.folder())
-}
-
-fn hold(session: &Path) -> Result<Hold, Failure> {
-    let path = session.join(FILE);
-    let file = File::open(&path)
-        .map_err(|error| Failure::usage(format!("cannot open `{}`: {error}", path.display())))?;
-    // Where the file system has no locks, nobody is kept out.
-    if let Err(TryLockError::WouldBlock) = file.try_lock() {
-        return Err(Failure::usage(format!(
-            "the session `{}` is still running in another process; let it end, or stop it first",
-            session.display()
-        )));
-    }
-    Ok(Hold(file))
+    hold(sitting.folder(), FILE)
 }
 
 /// A session that goes on.
@@ -144,23 +120,13 @@ pub(super) fn reopen(
     context: &mut Context,
 ) -> Result<Resumed, Failure> {
     let stamp = read_stamp(session)?;
-    let hold = hold(session)?;
+    let hold = hold(session, FILE)?;
     let kept = session.join("spec.yaml");
-    let text = read(&kept)?;
+    let text = spec_text(&kept)?;
     if let Some(given) = given {
         let given = file_of(given);
         let other = merged(&Member::of(&given), context)?.text;
-        if other != text {
-            let digest = |text: &str| Digest::of(text.as_bytes());
-            return Err(Failure::usage(format!(
-                "`{}` is not the spec of `{}` ({} against {}); give the same one or none, or start a new \
-                 session without `--resume`",
-                given.display(),
-                session.display(),
-                digest(&other),
-                digest(&text),
-            )));
-        }
+        refuse_spec(&given, &other, session, &text)?;
     }
     let source = Source {
         path: kept.display().to_string(),
@@ -186,7 +152,7 @@ pub(super) fn reopen(
         Some((path, Ok((_, now)))) if now.spec.text == declared.text => {
             sitting.place(path, &now.spec);
         }
-        Some((path, Err(_))) if read(&file_of(path)).is_ok_and(|now| now == declared.text) => {
+        Some((path, Err(_))) if spec_text(&file_of(path)).is_ok_and(|now| now == declared.text) => {
             sitting.place(path, &declared);
         }
         Some(_) | None => {}
@@ -207,15 +173,6 @@ pub(super) fn reopen(
         }),
         progress,
         hold,
-    })
-}
-
-fn read(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| {
-        Failure::usage(format!(
-            "cannot read the spec `{}`: {error}",
-            path.display()
-        ))
     })
 }
 
@@ -336,61 +293,10 @@ fn is_whole(pair: &[Run]) -> bool {
     of(Side::Baseline) && of(Side::Candidate) && pair.iter().all(ended)
 }
 
-/// Refuses runs that those to come could not be compared with.
-fn refuse_others(runs: &[Run], spec: &Spec, sitting: &CliSitting) -> Result<(), Failure> {
-    let differs = |run: &Run| {
-        if run.session != sitting.session() {
-            Some(format!("is of the session `{}`", run.session))
-        } else if run.spec.workload_digest != spec.workload_digest()
-            || run.trace_digest != sitting.trace_digest()
-        {
-            Some(
-                "sent other requests than the spec gives now: one of its traces or datasets changed"
-                    .to_owned(),
-            )
-        } else if run.definition != DEFINITION {
-            Some("has metrics by another definition: it was taken by another version".to_owned())
-        } else {
-            None
-        }
-    };
-    match runs.iter().find_map(|run| Some((run, differs(run)?))) {
-        Some((run, what)) => Err(Failure::new(
-            Exit::Undecided,
-            format!(
-                "cannot go on with `{}`: its run `{}` {what}; start a new session",
-                sitting.folder().display(),
-                run.id
-            ),
-        )),
-        None => Ok(()),
-    }
-}
-
 /// Refuses to go on with a side that is not what it was.
 pub(super) fn refuse_changed(runs: &[Run], side: Side, now: &Pins) -> Result<(), Failure> {
     let Some(before) = runs.last() else {
         return Ok(());
     };
-    let differences = changed(&before.pins, now);
-    if differences.is_empty() {
-        return Ok(());
-    }
-    let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-    let each: Vec<String> = differences
-        .iter()
-        .map(|pin| {
-            let (was, is) = (shown(&pin.baseline), shown(&pin.candidate));
-            format!("`{}` was `{was}` and is `{is}`", pin.pin)
-        })
-        .collect();
-    Err(Failure::new(
-        Exit::Undecided,
-        format!(
-            "the {} is not what it was when the session was cut off: {}; bring it back, or start a new \
-             session",
-            name(side),
-            each.join(", ")
-        ),
-    ))
+    same_target(name(side), &before.pins, now)
 }

@@ -1,5 +1,7 @@
 //! `run` of two layers: the engine and its front in turn, side by side in one report.
 
+use std::path::Path;
+
 use super::{RunArgs, ending, show};
 use crate::archive::save_text;
 use crate::cli::context::Context;
@@ -52,7 +54,7 @@ pub(super) async fn run(
     let locks = args.lock.hold(front, &places, false, context, interrupt);
     let _locks = locks.await?;
     let session = new_session(front, context);
-    let source = source_of(&args.spec, context);
+    let source = source_of(args.spec.as_deref().unwrap_or(Path::new("")), context);
     let floor = |spec: &Spec, label| {
         let folder = args.out.out.join(&session);
         let mut sitting = open_sitting_in(spec, &folder, session.clone(), context)?;
@@ -82,13 +84,13 @@ async fn take_all(
         house.observe(layer, interrupt).await?;
     }
     let (mut exit, mut runs) = (Exit::Pass, Vec::new());
-    'pairs: for pair in 0..args.repeats {
+    'pairs: for pair in 0..args.repeats.unwrap_or(1) {
         for layer in order(pair) {
             context.note(&format!(
                 "{}, run {} of {}",
                 name(layer),
                 pair + 1,
-                args.repeats
+                args.repeats.unwrap_or(1)
             ));
             let measured = house.measure(layer, pair, context, interrupt).await?;
             if args.json {

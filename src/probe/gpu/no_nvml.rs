@@ -3,7 +3,7 @@
 use std::sync::mpsc::Receiver;
 
 use super::{GpuLook, Visible};
-use crate::sample::GpuSample;
+use crate::sample::GpuLooks;
 use crate::unit::Nanos;
 
 const WHY: &str = "this build cannot open NVML";
@@ -24,7 +24,7 @@ impl Watch {
     }
 
     /// Not reached, for there is none to be asked.
-    pub(super) fn run(self, _: &dyn Fn() -> Nanos, _: &Receiver<()>) -> Vec<GpuSample> {
+    pub(super) fn run(self, _: &dyn Fn() -> Nanos, _: &Receiver<()>) -> GpuLooks {
         match self {}
     }
 }

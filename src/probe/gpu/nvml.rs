@@ -9,7 +9,7 @@ use nvml_wrapper::{Device, Nvml, cuda_driver_version_major, cuda_driver_version_
 
 use super::throttle::reasons;
 use super::{Gpu, GpuLook, Visible, topology, usable};
-use crate::sample::GpuSample;
+use crate::sample::{GpuLooks, GpuSample};
 use crate::unit::Nanos;
 
 /// Between two looks.
@@ -115,16 +115,17 @@ impl Watch {
     }
 
     /// Looks at each every second, now and until it is told to stop.
-    pub(super) fn run(self, clock: &dyn Fn() -> Nanos, stop: &Receiver<()>) -> Vec<GpuSample> {
-        let mut samples = Vec::new();
+    pub(super) fn run(self, clock: &dyn Fn() -> Nanos, stop: &Receiver<()>) -> GpuLooks {
+        let mut looks = GpuLooks::default();
         loop {
-            samples.extend(self.indices.iter().filter_map(|index| {
-                let device = self.nvml.device_by_index(*index).ok()?;
-                Some(sample(&device, *index, clock()))
-            }));
+            for index in &self.indices {
+                if let Ok(device) = self.nvml.device_by_index(*index) {
+                    looks.see(&sample(&device, *index, clock()));
+                }
+            }
             match stop.recv_timeout(EVERY) {
                 Err(RecvTimeoutError::Timeout) => {}
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => return samples,
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => return looks,
             }
         }
     }

@@ -12,7 +12,7 @@ use super::smi::{GpuError, Smi, not_run};
 use super::table::Row;
 use super::throttle::reasons;
 use super::{Visible, card, usable};
-use crate::sample::GpuSample;
+use crate::sample::{GpuLooks, GpuSample};
 use crate::unit::Nanos;
 
 /// A driver names throttle reasons in one of two ways; newer ones know both.
@@ -40,11 +40,11 @@ pub struct GpuSampler(Source);
 enum Source {
     Library {
         stop: mpsc::Sender<()>,
-        samples: JoinHandle<Vec<GpuSample>>,
+        samples: JoinHandle<GpuLooks>,
     },
     Tool {
         child: Child,
-        samples: JoinHandle<Vec<GpuSample>>,
+        samples: JoinHandle<GpuLooks>,
     },
     Nothing {
         why: String,
@@ -86,7 +86,7 @@ impl GpuSampler {
     /// # Errors
     ///
     /// Why there is no sample.
-    pub async fn finish(self) -> Result<Vec<GpuSample>, String> {
+    pub async fn finish(self) -> Result<GpuLooks, String> {
         let samples = match self.0 {
             Source::Nothing { why } => return Err(why),
             Source::Library { stop, samples } => {
@@ -120,7 +120,7 @@ async fn by_tool(
     let of = move |row: &Row, at: Nanos| {
         sample(row, at).filter(|sample| indices.contains(&sample.index))
     };
-    let mut samples: Vec<GpuSample> = table.rows().iter().filter_map(|row| of(row, now)).collect();
+    let mut samples: GpuLooks = table.rows().iter().filter_map(|row| of(row, now)).collect();
     let query = format!("--query-gpu={}", fields.join(","));
     let words = [&query[..], "--format=csv,noheader,nounits", "-l", "1"];
     let mut command = smi.command(&words);
@@ -131,7 +131,12 @@ async fn by_tool(
     let out = child.stdout.take();
     let samples = tokio::spawn(async move {
         if let Some(out) = out {
-            read(out, &fields, |row| samples.extend(of(&row, clock()))).await;
+            read(out, &fields, |row| {
+                if let Some(sample) = of(&row, clock()) {
+                    samples.see(&sample);
+                }
+            })
+            .await;
         }
         samples
     });
@@ -164,45 +169,55 @@ fn sample(row: &Row, at: Nanos) -> Option<GpuSample> {
 mod tests {
     use super::super::fake::Fake;
     use super::*;
-    use crate::sample::Throttle;
+    use crate::sample::{GpuStretch, Range, Throttle};
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    async fn watched(fake: &Fake, visible: &Visible) -> Vec<GpuSample> {
+    async fn watched(fake: &Fake, visible: &Visible) -> Vec<(u32, Vec<GpuStretch>)> {
         let ticks = AtomicU64::new(0);
         let clock = move || Nanos::new(ticks.fetch_add(1, Ordering::Relaxed));
         let source = by_tool(&fake.smi(), visible, clock).await.unwrap();
         while !fake.has_looked() {
             tokio::task::yield_now().await;
         }
-        GpuSampler(source).finish().await.unwrap()
+        let looks = GpuSampler(source).finish().await.unwrap();
+        looks
+            .each()
+            .map(|(gpu, looks)| (gpu, looks.to_vec()))
+            .collect()
     }
 
     #[tokio::test]
     async fn every_look_is_a_sample() {
-        let samples = watched(&Fake::new("h200"), &Visible::ALL).await;
+        let gpus = watched(&Fake::new("h200"), &Visible::ALL).await;
         // One when it starts, and two rounds of the tool that goes on.
-        assert_eq!(samples.len(), 3);
+        let [(0, looks)] = &gpus[..] else {
+            panic!("{gpus:?}")
+        };
+        assert_eq!(looks.len(), 3);
         assert!(
-            samples.is_sorted_by(|one, next| one.at < next.at),
-            "{samples:?}"
+            looks.is_sorted_by(|one, next| one.at < next.at),
+            "{looks:?}"
         );
-        let first = &samples[0];
-        assert_eq!((first.index, first.power_w), (0, Some(295.01)));
-        assert_eq!(first.utilization, Some(0.5));
-        assert_eq!(first.memory_used, Some(16_959 << 20));
+        let mean = |range: Option<Range>| range.map(|range| range.mean);
+        let first = &looks[0];
+        assert_eq!(mean(first.power_w), Some(295.01));
+        assert_eq!(mean(first.utilization), Some(0.5));
+        assert_eq!(mean(first.memory_used), Some(16_959.0 * 1024.0 * 1024.0));
         assert_eq!(
-            (first.sm_clock_mhz, first.temperature_c),
+            (mean(first.sm_clock_mhz), mean(first.temperature_c)),
             (Some(1980.0), Some(36.0))
         );
-        assert_eq!(first.throttled, [Throttle::PowerCap].into());
+        assert_eq!(first.throttled, [(Throttle::PowerCap, 1)].into());
     }
 
     #[tokio::test]
     async fn only_gpus_in_use_are_watched_and_old_names_are_known() {
-        let samples = watched(&Fake::new("old-driver"), &Visible::of("1")).await;
-        assert_eq!(samples.len(), 3);
-        assert!(samples.iter().all(|sample| sample.index == 1));
-        assert_eq!(samples[2].throttled, [Throttle::SoftwareThermal].into());
+        let gpus = watched(&Fake::new("old-driver"), &Visible::of("1")).await;
+        let [(1, looks)] = &gpus[..] else {
+            panic!("{gpus:?}")
+        };
+        assert_eq!(looks.len(), 3);
+        assert_eq!(looks[2].throttled, [(Throttle::SoftwareThermal, 1)].into());
     }
 
     #[tokio::test]

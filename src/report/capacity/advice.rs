@@ -15,7 +15,7 @@ const QUEUE: f64 = 1.0;
 pub(super) fn risks(capacity: &Capacity) -> Vec<Text> {
     let mut out: Vec<Text> = capacity.sweeps.iter().filter_map(bottleneck).collect();
     if let Known::Figure(kv) = &capacity.kv {
-        out.extend(cache(kv));
+        out.extend(sequences(kv));
         out.extend(long_requests(kv, capacity));
     }
     if let Known::Figure(replicas) = &capacity.replicas
@@ -71,7 +71,7 @@ fn cause(worst: SloClause, step: &Step) -> Option<Phrase> {
 }
 
 /// More sequences than the cache holds, with what was seen of that.
-fn cache(kv: &KvBound) -> Option<Text> {
+pub(in crate::report) fn sequences(kv: &KvBound) -> Option<Text> {
     let most = kv.max_num_seqs.filter(|_| kv.is_exceeded())?;
     let of = [
         Text::value("max_num_seqs"),

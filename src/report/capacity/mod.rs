@@ -11,6 +11,8 @@ mod state;
 mod table;
 mod words;
 
+pub(super) use advice::sequences;
+
 #[cfg(test)]
 mod tests;
 

@@ -42,14 +42,18 @@ fn reference_tests_and_slopes() {
 
 #[test]
 fn reference_batches() {
-    let (x, y): (Vec<f64>, Vec<f64>) = batch(&B, 10).into_iter().unzip();
+    let (x, y): (Vec<f64>, Vec<f64>) = batch(&B, &(0..20), 10).into_iter().unzip();
     let test = mann_kendall(&y);
     close(test.s, 43.0);
     close(test.variance, 125.0);
     close(test.z, 3.756_594);
     close(sen(&x, &y, 0.95).unwrap().estimate, 0.127_777_8);
     assert_eq!(x[..2], [0.5, 2.5]);
-    assert_eq!(batch(&A, 5).len(), 5, "uneven batches keep all windows");
+    assert_eq!(
+        batch(&A, &(0..12), 5).len(),
+        5,
+        "uneven batches keep all windows"
+    );
 }
 
 #[test]
@@ -198,4 +202,43 @@ proptest! {
         let scaled = trend(&scaled).unwrap();
         prop_assert!((scaled.growth - found.growth).abs() < 1e-6);
     }
+}
+
+#[test]
+fn what_happened_in_a_pause_is_no_slope() {
+    // Level on both sides of a step: across it the pairs would rise.
+    let step: Vec<f64> = (0..60)
+        .map(|i| 100.0 + f64::from(i % 2) + if i < 38 { 0.0 } else { 40.0 })
+        .collect();
+    assert!(
+        trend(&step).unwrap().p_rising <= 0.01,
+        "as one stretch it rises"
+    );
+    let apart = trend_in(&step, &[38]).unwrap();
+    assert!(!apart.is_leak(0.05) && apart.p_rising > 0.01, "{apart:?}");
+    assert!(apart.growth.abs() < 0.02, "{apart:?}");
+    // A leak that began anew with its engine, twice.
+    let saw: Vec<f64> = (0..48).map(|i| 100.0 + f64::from(i % 24)).collect();
+    let found = trend_in(&saw, &[24]).unwrap();
+    assert!(found.is_leak(0.05), "{found:?}");
+    close(found.slope.estimate, 1.0);
+    // The blocks' scores add up: two of six that rise.
+    let test = mann_kendall_in(&[
+        &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+        &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+    ]);
+    close(test.s, 30.0);
+    close(test.variance, 2.0 * 28.333_333);
+}
+
+#[test]
+fn a_pause_at_an_edge_or_none_changes_nothing() {
+    let windows = noise(5, 48, 0.3, 1.0);
+    let plain = trend(&windows);
+    assert!(plain.is_some());
+    for pauses in [&[][..], &[0], &[48], &[99]] {
+        assert_eq!(trend_in(&windows, pauses), plain, "{pauses:?}");
+    }
+    // A block of one window says nothing and takes nothing away.
+    assert!(trend_in(&windows, &[1]).is_some());
 }

@@ -34,7 +34,7 @@ fn found(change: impl Fn(&mut Window, f64)) -> Vec<(SoakCode, Vec<SoakFigure>)> 
     for (i, window) in windows.iter_mut().enumerate() {
         change(window, i as f64 / 239.0);
     }
-    let view = soak_view(Soak::USUAL, &windows, 240.0 * 60.0);
+    let view = soak_view(Soak::USUAL, &windows, 240.0 * 60.0, Vec::new());
     assert_eq!((view.windows, view.trends.len()), (240, 9));
     let findings = view.findings.into_iter();
     findings.map(|found| (found.code, found.evidence)).collect()
@@ -128,7 +128,7 @@ fn a_short_last_window_is_left_out_and_what_is_unknown_says_why() {
     for window in &mut windows[5..] {
         window.kv_usage = None;
     }
-    let view = soak_view(Soak::USUAL, &windows, 19.0 * 60.0 + 20.0);
+    let view = soak_view(Soak::USUAL, &windows, 19.0 * 60.0 + 20.0, Vec::new());
     assert_eq!((view.windows, view.window_s), (19, 60.0));
     let seen = |figure| matches!(view.trends[&figure], Course::Seen { .. });
     assert!(seen(SoakFigure::EngineMemory), "one gap is no matter");
@@ -138,7 +138,58 @@ fn a_short_last_window_is_left_out_and_what_is_unknown_says_why() {
     };
     assert_eq!(why(SoakFigure::KvBlocks), "fewer than 8 windows have it");
     assert_eq!(why(SoakFigure::KvUsage), "fewer than 8 windows have it");
-    let short = soak_view(Soak::USUAL, &windows[..1], 20.0);
+    let short = soak_view(Soak::USUAL, &windows[..1], 20.0, Vec::new());
     assert_eq!(short.windows, 1);
     assert!(short.findings.is_empty());
+}
+
+fn pause(after_windows: u64) -> Pause {
+    Pause {
+        after_windows,
+        after_s: 60.0 * after_windows as f64,
+        lasted_s: 3600.0,
+        run: "before".to_owned(),
+        engine: crate::sample::AcrossPause::RanOn,
+    }
+}
+
+#[test]
+fn a_step_in_a_pause_is_no_leak_and_a_leak_on_both_sides_of_it_is_one() {
+    let mut stepped = windows(240);
+    for window in &mut stepped[150..] {
+        times(&mut window.engine_memory_bytes, 1.4);
+    }
+    let codes = |windows: &[Window], pauses: Vec<Pause>| -> Vec<SoakCode> {
+        let view = soak_view(Soak::USUAL, windows, 240.0 * 60.0, pauses);
+        view.findings.iter().map(|found| found.code).collect()
+    };
+    assert_eq!(codes(&stepped, Vec::new()), [SoakCode::EngineLeak]);
+    assert_eq!(codes(&stepped, vec![pause(150)]), []);
+    // Its memory was freed when it began anew in the pause, and creeps up again.
+    let mut leaking = windows(240);
+    for (i, window) in leaking.iter_mut().enumerate() {
+        times(
+            &mut window.engine_memory_bytes,
+            1.0 + (i % 120) as f64 / 200.0,
+        );
+    }
+    assert_eq!(codes(&leaking, vec![pause(120)]), [SoakCode::EngineLeak]);
+    // Windows in which nothing was seen don't move the pause.
+    for window in &mut stepped[..40] {
+        window.engine_memory_bytes = None;
+    }
+    assert_eq!(codes(&stepped, vec![pause(150)]), []);
+}
+
+#[test]
+fn a_client_that_began_anew_has_gained_what_it_gained_at_once() {
+    let mut windows = windows(240);
+    for (i, window) in windows.iter_mut().enumerate() {
+        // 50 MiB in each half: under the floor, and over it together.
+        let mib = 100.0 + (i % 120) as f64 * 50.0 / 119.0;
+        window.client_memory_bytes = Some(mib * 1024.0 * 1024.0);
+    }
+    let view = soak_view(Soak::USUAL, &windows, 240.0 * 60.0, vec![pause(120)]);
+    assert_eq!(view.findings, []);
+    assert_eq!(view.pauses, [pause(120)]);
 }
