@@ -61,6 +61,8 @@ pub(super) struct FoundStage {
     pub(super) users: Option<u32>,
     /// Requests a second, of an open loop.
     pub(super) rate_rps: Option<f64>,
+    /// Output tokens that every request was made to have, where the file tells.
+    pub(super) asked_output: Option<u32>,
     /// Requests that the tool says it made.
     pub(super) requests: Option<u64>,
     /// Those that it counts as good.
