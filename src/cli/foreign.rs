@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::source::read_file;
 use crate::archive::{ArchiveError, load_runs, parse_run};
 use crate::importer::{Foreign, ImportError, Input, Options};
-use crate::summary::{RUN_FORMAT, Run};
+use crate::summary::{RUN_FORMAT, Run, StageSummary};
 
 impl From<ImportError> for Failure {
     fn from(error: ImportError) -> Self {
@@ -54,7 +54,8 @@ fn runs_of_file(path: &Path, options: &Options) -> Result<Vec<Run>, Failure> {
     Ok(foreign.runs(options)?)
 }
 
-/// The runs of another tool's file, or of all those in a folder that are recognised.
+/// The runs of another tool's file, or of all those in a folder that are recognised: one of which the tool wrote
+/// several files counts once.
 pub(super) fn foreign_at(path: &Path, options: &Options) -> Result<Vec<Run>, Failure> {
     if path.is_dir() {
         let runs = foreign_in(path, options)?;
@@ -90,10 +91,55 @@ fn foreign_in(folder: &Path, options: &Options) -> Result<Vec<Run>, Failure> {
             continue;
         };
         if foreign.is_known() {
-            runs.extend(foreign.runs(options)?);
+            let folder = path.parent().map(Path::to_owned);
+            let found = foreign.runs(options)?;
+            runs.extend(found.into_iter().map(|run| (folder.clone(), run)));
         }
     }
-    Ok(runs)
+    Ok(each_once(runs))
+}
+
+/// The runs of which some tools write several files, each once: the one that tells most of its requests.
+fn each_once(mut found: Vec<(Option<PathBuf>, Run)>) -> Vec<Run> {
+    // Runs with their requests come first, each kind in the order of the files.
+    found.sort_by_key(|(_, run)| run.stages.iter().any(has_summaries));
+    let mut kept: Vec<(Option<PathBuf>, Run)> = Vec::new();
+    for (folder, run) in found {
+        let again =
+            |(other, kept): &(Option<PathBuf>, Run)| *other == folder && is_the_same(kept, &run);
+        if !kept.iter().any(again) {
+            kept.push((folder, run));
+        }
+    }
+    kept.into_iter().map(|(_, run)| run).collect()
+}
+
+/// Whether two files of one folder tell of one run: one tool, one start as far as both tell, the same counts, and
+/// not the same shape, or the same figures throughout.
+fn is_the_same(a: &Run, b: &Run) -> bool {
+    let (Some(of_a), Some(of_b)) = (&a.origin, &b.origin) else {
+        return false;
+    };
+    let counts = |run: &Run| -> Vec<(u64, u64)> {
+        let stages = run.stages.iter();
+        stages
+            .map(|stage| (stage.pooled.scheduled, stage.pooled.ended_well()))
+            .collect()
+    };
+    // A summary counts from when the tool started, its requests from the first of them.
+    let start = |run: &Run| run.started.get(..16).map(str::to_owned);
+    let starts = start(a).zip(start(b));
+    of_a.tool == of_b.tool
+        && of_a.file != of_b.file
+        && counts(a) == counts(b)
+        && starts.is_none_or(|(a, b)| a == b)
+        && (of_a.shape != of_b.shape || a.stages == b.stages)
+}
+
+/// Whether a stage's figures are the tool's own.
+fn has_summaries(stage: &StageSummary) -> bool {
+    let mut distributions = stage.pooled.distributions.values();
+    distributions.any(|distribution| distribution.summary.is_some())
 }
 
 /// A file, opened anew for each pass over it.

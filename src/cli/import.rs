@@ -12,6 +12,7 @@ use super::source::load_spec;
 use crate::archive::{save_run, save_text};
 use crate::exit::Exit;
 use crate::importer::Options;
+use crate::metric::Metric;
 use crate::provenance::PinPath;
 use crate::report;
 use crate::spec::{Slo, SloClause};
@@ -30,6 +31,7 @@ use crate::unit::Nanos;
 Examples:
   infergate import vllm.json
   infergate import run-*.json -o runs --pin engine.version=0.14.1 --pin hardware.gpu=H200
+  infergate import k6.json --metric-map time_to_first_token=ttft
   infergate import profile_export.jsonl --slo ttft=300ms --slo tpot=40ms
   infergate compare --base old/*.json --candidate new/*.json
   infergate baseline promote nightly/ --reason 'nightly of Monday'   # three sessions make a baseline
@@ -62,6 +64,10 @@ pub(super) struct ImportArgs {
     #[arg(long, value_name = "CLAUSE=LIMIT", value_parser = clause, conflicts_with = "slo_from")]
     slo: Vec<(SloClause, Nanos)>,
 
+    /// What a script of k6 or Locust calls a metric, as in `custom_ttft=ttft`; times in milliseconds
+    #[arg(long, value_name = "NAME=METRIC", value_parser = metric)]
+    metric_map: Vec<(String, Metric)>,
+
     /// Take those limits from the one class of this spec
     #[arg(long, value_name = "SPEC")]
     slo_from: Option<PathBuf>,
@@ -74,6 +80,7 @@ pub(super) fn run(args: &ImportArgs, context: &mut Context) -> Result<Exit, Fail
             Some(path) => slo_of(path, context)?,
             None => args.slo.iter().copied().collect(),
         },
+        metrics: args.metric_map.iter().cloned().collect(),
     };
     let mut runs = Vec::new();
     for path in &args.files {
@@ -166,6 +173,22 @@ fn pin(text: &str) -> Result<(PinPath, String), String> {
         )
     })?;
     Ok((path, value.to_owned()))
+}
+
+/// Metrics that a script can measure.
+const OF_SCRIPTS: [Metric; 4] = [Metric::Ttft, Metric::Tpot, Metric::Itl, Metric::E2e];
+
+fn metric(text: &str) -> Result<(String, Metric), String> {
+    let (name, metric) = parts(text, "custom_ttft=ttft")?;
+    let names = || OF_SCRIPTS.iter().map(|metric| metric.name());
+    let known = OF_SCRIPTS.into_iter().find(|known| known.name() == metric);
+    let known = known.ok_or_else(|| {
+        let all = names().collect::<Vec<_>>().join(", ");
+        let near = crate::diag::suggest(metric, names());
+        let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        format!("a script's metric is one of {all}, and `{metric}` is none of them{near}")
+    })?;
+    Ok((name.to_owned(), known))
 }
 
 fn clause(text: &str) -> Result<(SloClause, Nanos), String> {

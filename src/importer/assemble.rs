@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::found::{Found, FoundStage};
-use super::notes::Code;
+use super::notes::{Code, Notes};
 use super::secrets::Secrets;
 use super::tools::Tool;
 use super::{ImportError, Options, instant, records, reduced, spec_text};
@@ -57,6 +57,7 @@ pub(super) fn run(
     let spec = parsed(&text, place.file)?;
     let mut stages = Vec::new();
     for (index, (name, stage)) in named.iter().enumerate() {
+        capped(stage, &mut found.notes);
         stages.push(if stage.each.is_empty() {
             reduced::summarise(stage, name, &mut found.notes)
         } else {
@@ -276,20 +277,32 @@ fn shown(text: &str, secrets: &Secrets) -> String {
     one_line.trim().to_owned()
 }
 
-/// Answers that count as good and are shorter than the rest, where the rest are of one length: what a stream
-/// that ended in an error leaves.
-fn short_answers(stage: &FoundStage, notes: &mut super::notes::Notes) {
-    let lengths: Vec<u32> = stage
-        .each
-        .iter()
-        .filter(|each| each.outcome.ended_well())
-        .filter_map(|each| each.output)
-        .collect();
+/// Says so of a load with both a rate and a cap: which of the two it was, only its waits would tell.
+fn capped(stage: &FoundStage, notes: &mut Notes) {
+    if let (Some(rate), Some(users)) = (stage.rate_rps, stage.users) {
+        notes.doubt(
+            Code::CappedLoad,
+            format!(
+                "requests were due at {rate}/s with at most {users} in flight: one that had to wait for its turn was sent \
+                 late, and that wait is in no latency"
+            ),
+        );
+    }
+}
+
+/// Answers that count as good and are shorter than was asked for: what a stream that ended in an error leaves.
+///
+/// Where nobody tells what was asked for, a length that more than half of the answers have and none exceeds was
+/// forced: answers that end by themselves scatter. Otherwise a shorter one says nothing.
+fn short_answers(stage: &FoundStage, notes: &mut Notes) {
+    let good = || stage.each.iter().filter(|each| each.outcome.ended_well());
+    let lengths: Vec<u32> = good().filter_map(|each| each.output).collect();
     let Some(longest) = lengths.iter().max() else {
         return;
     };
-    let short = lengths.iter().filter(|length| *length < longest).count();
-    if short > 0 && 3 * short < lengths.len() {
+    let of_longest = lengths.iter().filter(|length| *length == longest).count();
+    let short = lengths.len() - of_longest;
+    if short > 0 && (2 * of_longest > lengths.len() || stage.asked_output == Some(*longest)) {
         notes.doubt(
             Code::ShortAnswers,
             format!(

@@ -130,6 +130,11 @@ impl<'a> Document<'a> {
         &self.first
     }
 
+    /// Whether it is YAML.
+    pub(super) const fn is_yaml(&self) -> bool {
+        matches!(self.body, Body::Yaml(_))
+    }
+
     /// Whether its rows are elements of a list.
     pub(super) const fn is_list(&self) -> bool {
         self.is_list

@@ -69,6 +69,8 @@ pub(super) struct FoundStage {
     pub(super) rate_rps: Option<f64>,
     /// Whether latencies count from the scheduled instant.
     pub(super) from_schedule: bool,
+    /// Output tokens that every request was made to have, where the file tells.
+    pub(super) asked_output: Option<u32>,
     /// Requests that the tool says it made.
     pub(super) requests: Option<u64>,
     /// Those that it counts as good.

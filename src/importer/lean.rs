@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 use super::secrets;
 
 /// Texts of prompts and answers: nothing is made of them, and they are most of a file.
-const TEXTS: [&str; 7] = [
+const TEXTS: [&str; 8] = [
     "generated_texts",
     "generated_text",
     "input_texts",
@@ -18,6 +18,7 @@ const TEXTS: [&str; 7] = [
     "request",
     "request_args",
     "response",
+    "response_chunks",
 ];
 /// Longest text that is kept.
 const LONGEST: usize = 8192;

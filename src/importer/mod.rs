@@ -31,6 +31,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use crate::metric::Metric;
 use crate::provenance::PinPath;
 use crate::spec::Slo;
 use crate::summary::Run;
@@ -45,6 +46,8 @@ pub struct Options {
     pub pins: BTreeMap<PinPath, String>,
     /// Limits that a request has to keep to be good, for files that have their requests.
     pub slo: Slo,
+    /// Which metric stands under which name of a script's own, in files of k6 and Locust.
+    pub metrics: BTreeMap<String, Metric>,
 }
 
 /// Why a file gives no run.

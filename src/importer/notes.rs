@@ -49,11 +49,13 @@ pub enum Code {
     SecondHand,
     /// A figure includes what others leave out.
     OtherMeaning,
+    /// An open load with a cap on what is in flight.
+    CappedLoad,
 }
 
 impl Code {
     /// Every one.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 22] = [
         Self::ShortAnswers,
         Self::ErrorsCountedAsGood,
         Self::RequestedLengthCredited,
@@ -75,6 +77,7 @@ impl Code {
         Self::GapsNotPerToken,
         Self::SecondHand,
         Self::OtherMeaning,
+        Self::CappedLoad,
     ];
 
     /// The code as text.
@@ -101,6 +104,7 @@ impl Code {
             Self::GapsNotPerToken => "import::gaps-not-per-token",
             Self::SecondHand => "import::second-hand",
             Self::OtherMeaning => "import::other-meaning",
+            Self::CappedLoad => "import::capped-load",
         }
     }
 }

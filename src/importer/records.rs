@@ -76,6 +76,9 @@ pub(super) fn summarise(found: &FoundStage, index: usize, spec: &Spec) -> Option
     let Ok::<_, Infallible>(mut summary) = summarise_stage(context, &records, &observation);
     // Tools count from the send, whatever the load.
     summary.from_schedule = false;
+    // What nobody knows of the load is not what its description assumes.
+    summary.users = found.users;
+    summary.rate_rps = found.rate_rps;
     summary.health = None;
     if !timed {
         summary.settling = None;

@@ -11,6 +11,8 @@ const HEAD: &str = "\
 # Written by `infergate import` from another tool's file: what that tells of the load. Nothing of it was
 # sent by infergate, and what the file does not tell is left to defaults.
 ";
+/// Users that a stage may have.
+const MOST_USERS: u64 = 100_000;
 /// Values that a p50 and a p95 take to be judged.
 const FOR_P50: u64 = 50;
 const FOR_P95: u64 = 200;
@@ -43,14 +45,18 @@ pub(super) fn write(name: &str, stages: &[(String, &FoundStage)], slo: &Slo) -> 
         let requests = requests(stage).max(1);
         let rate = stage.rate_rps.filter(|rate| (1e-3..1e6).contains(rate));
         match (rate, stage.users) {
-            (Some(rate), None) => {
+            (Some(rate), cap) => {
+                let cap = cap.map(|users| format!(", in_flight: {}", users.clamp(1, 1_000_000)));
                 let _ = writeln!(
                     out,
-                    "  - {{name: {name}, open: {{rate: {rate}/s}}, requests: {requests}}}"
+                    "  - {{name: {name}, open: {{rate: {rate}/s}}, requests: {requests}{}}}",
+                    cap.unwrap_or_default()
                 );
             }
-            (_, users) => {
-                let users = users.map_or(requests, u64::from).clamp(1, requests);
+            (None, users) => {
+                let users = users
+                    .map_or(requests, u64::from)
+                    .clamp(1, requests.min(MOST_USERS));
                 let _ = writeln!(
                     out,
                     "  - {{name: {name}, closed: {{users: {users}}}, requests: {requests}}}"

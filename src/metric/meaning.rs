@@ -75,6 +75,30 @@ const BY_USAGE: Option<&str> =
 const BY_CLIENT: Option<&str> = Some("tokens by the client's tokenizer / duration");
 const WHOLE_BODY: &str = "send to end of body";
 
+const ALL_REQUESTS: &str = "all requests, failed ones too / duration";
+const BY_SCRIPT: Option<&str> = Some("as the script measures it");
+
+/// Of a tool that knows requests and no tokens: of those it has what its script measures, if anything.
+const fn of_requests(
+    tag: &'static str,
+    of_tokens: Option<&'static str>,
+    e2e: &'static str,
+    completed: &'static str,
+    good: &'static str,
+) -> Meanings {
+    Meanings {
+        tag,
+        ttft: of_tokens,
+        tpot: of_tokens,
+        itl: of_tokens,
+        e2e,
+        completed,
+        tokens: None,
+        input: None,
+        good,
+    }
+}
+
 const TOOLS: [Meanings; 17] = [
     Meanings {
         tag: "vllm/1",
@@ -158,7 +182,9 @@ const TOOLS: [Meanings; 17] = [
     Meanings {
         tag: "llmperf/1",
         ttft: Some("send to first data line"),
-        tpot: None,
+        tpot: Some(
+            "(last data line − first data line) / (tokens of one tokenizer for all models − 1)",
+        ),
         itl: Some("sum of all gaps, with the time to first token in it / output tokens"),
         e2e: "send to last data line",
         completed: COMPLETED,
@@ -177,61 +203,41 @@ const TOOLS: [Meanings; 17] = [
         input: BY_CLIENT,
         good: "requests that end after the deadline are in no count",
     },
-    Meanings {
-        tag: "locust/1",
-        ttft: None,
-        tpot: None,
-        itl: None,
-        e2e: "send to end of body, of failed requests too",
-        completed: "all requests, failed ones too / duration",
-        tokens: None,
-        input: None,
-        good: "what the script fails fails",
-    },
-    Meanings {
-        tag: "k6/1",
-        ttft: None,
-        tpot: None,
-        itl: None,
-        e2e: "send to end of body, of failed requests too",
-        completed: "iterations / duration",
-        tokens: None,
-        input: None,
-        good: "a status under 400 is good",
-    },
-    Meanings {
-        tag: "oha/1",
-        ttft: None,
-        tpot: None,
-        itl: None,
-        e2e: WHOLE_BODY,
-        completed: "all requests, failed ones too / duration",
-        tokens: None,
-        input: None,
-        good: "any status is good",
-    },
-    Meanings {
-        tag: "hey/1",
-        ttft: None,
-        tpot: None,
-        itl: None,
-        e2e: WHOLE_BODY,
-        completed: "all requests, failed ones too / duration",
-        tokens: None,
-        input: None,
-        good: "any status is good",
-    },
-    Meanings {
-        tag: "wrk/1",
-        ttft: None,
-        tpot: None,
-        itl: None,
-        e2e: WHOLE_BODY,
-        completed: "all requests, failed ones too / duration",
-        tokens: None,
-        input: None,
-        good: "a status under 400 is good",
-    },
+    of_requests(
+        "locust/1",
+        BY_SCRIPT,
+        "send to end of body, of failed requests too",
+        ALL_REQUESTS,
+        "what the script fails fails",
+    ),
+    of_requests(
+        "k6/1",
+        BY_SCRIPT,
+        "send to end of body, of failed requests too",
+        "iterations / duration",
+        "a status under 400 is good",
+    ),
+    of_requests(
+        "oha/1",
+        None,
+        WHOLE_BODY,
+        ALL_REQUESTS,
+        "any status is good",
+    ),
+    of_requests(
+        "hey/1",
+        None,
+        WHOLE_BODY,
+        ALL_REQUESTS,
+        "any status is good",
+    ),
+    of_requests(
+        "wrk/1",
+        None,
+        WHOLE_BODY,
+        ALL_REQUESTS,
+        "a status under 400 is good",
+    ),
     Meanings {
         tag: "mlperf/1",
         ttft: Some("scheduled instant to first token"),

@@ -345,3 +345,46 @@ fn two_files_of_every_tool_are_reported_and_never_pass() {
     }
     insta::assert_snapshot!(table);
 }
+
+#[test]
+fn a_metric_of_a_script_s_own_name_is_what_it_is_said_to_be() {
+    let project = Project::new("test");
+    let file = fixture("locust/metric-rows.csv");
+    project
+        .run(&["import", &file, "--metric-map", "total_latency=ttft"])
+        .exits(0)
+        .shows("140.0 ms  200.0 ms         –    –        –");
+    project
+        .run(&["import", &file, "--metric-map", "total_latency=ttfft"])
+        .exits(2)
+        .says("did you mean `ttft`?");
+    project
+        .run(&["import", &file, "--metric-map", "total_latencies=e2e"])
+        .exits(2)
+        .says("did you mean `total_latency`?");
+}
+
+#[test]
+fn a_run_of_which_a_folder_holds_several_files_counts_once() {
+    let project = Project::new("test");
+    let folder = project.path("artifacts");
+    std::fs::create_dir(&folder).unwrap();
+    for name in ["ok-summary.json", "ok-requests.jsonl", "ok-table.csv"] {
+        let from = fixture(&format!("aiperf/{name}"));
+        std::fs::copy(from, folder.join(name)).unwrap();
+    }
+    let json = project.run(&["import", "artifacts", "--json"]).exits(0).out;
+    let runs: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let runs = runs.as_array().unwrap();
+    assert_eq!(runs.len(), 1);
+    assert_eq!(runs[0]["origin"]["file"], "ok-requests.jsonl");
+    // Two files of one shape are two runs.
+    std::fs::copy(
+        fixture("aiperf/fail-requests.jsonl"),
+        folder.join("b.jsonl"),
+    )
+    .unwrap();
+    let json = project.run(&["import", "artifacts", "--json"]).exits(0).out;
+    let runs: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(runs.as_array().unwrap().len(), 2);
+}

@@ -2,6 +2,7 @@
 
 mod hostile;
 mod large;
+mod shapes;
 mod traps;
 
 use std::fmt::Write as _;
@@ -244,6 +245,10 @@ fn the_summary_and_the_requests_of_one_run_agree() {
         ("vllm/ok-summary.json", "vllm/ok-detailed.json"),
         ("sglang/ok-summary.jsonl", "sglang/ok-details.jsonl"),
         ("aiperf/ok-summary.json", "aiperf/ok-requests.jsonl"),
+        (
+            "inference-perf/ok-summary.json",
+            "inference-perf/ok-requests.json",
+        ),
     ] {
         let (summary, requests) = (imported(&fixture(summary)), imported(&fixture(requests)));
         for metric in [Metric::Ttft, Metric::Tpot] {

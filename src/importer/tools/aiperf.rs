@@ -5,6 +5,7 @@
 //! block says its unit; a block that is absent has no data.
 
 mod lines;
+mod table;
 
 use serde_json::Value;
 
@@ -20,11 +21,16 @@ use crate::summary::PercentileMethod;
 pub(super) const TOOL: Tool = Tool {
     name: "aiperf",
     tag: "aiperf/1",
-    by: "`request_latency.unit` beside `input_config`, or a `metadata` and `metrics` a line",
-    is_own: |document| is_summary(document) || lines::is_own(document),
+    by: "`request_latency.unit` beside `input_config`, a `metadata` and `metrics` a line, or a table that begins with `Metric,avg,min,max`",
+    is_own: |document| {
+        is_summary(document) || lines::is_own(document) || table::is_own(&document.text)
+    },
     read: Read::Whole(|document, _| {
         if lines::is_own(document) {
             return lines::read(document);
+        }
+        if table::is_own(&document.text) {
+            return table::read(&document.text);
         }
         let file = document.one().ok_or("it is not one object")?;
         Ok(summary(file))

@@ -30,7 +30,11 @@ pub(super) const TOOL: Tool = Tool {
         let file = document.one().ok_or("it is not one object")?;
         let benchmarks = at(file, "benchmarks").and_then(Value::as_array);
         let benchmarks = benchmarks.ok_or("`benchmarks` is no list")?;
-        Ok(read(file, benchmarks, requests(document)?))
+        let mut found = read(file, benchmarks, requests(document)?);
+        if document.is_yaml() {
+            found.shape = "yaml";
+        }
+        Ok(found)
     }),
 };
 
@@ -208,6 +212,9 @@ fn stage(benchmark: &Value, each: Vec<FoundRequest>, found: &mut Found) -> Found
             }),
             ..Reduced::default()
         };
+        if let Some(seconds) = figure("median") {
+            reduced.quantiles.insert(Quantile::P50, seconds);
+        }
         for (name, quantile) in [
             ("p50", Quantile::P50),
             ("p90", Quantile::P90),

@@ -1,10 +1,9 @@
 //! `hey`: text for people; any answer is a response, so that error pages are among its latencies.
 
-use super::text::{after, seconds};
+use super::text::{after, of_answers, seconds};
 use super::{Read, Tool};
 use crate::importer::found::{Found, FoundStage, Reduced};
-use crate::importer::notes::Code;
-use crate::metric::{Metric, Quantile};
+use crate::metric::Quantile;
 use crate::summary::PercentileMethod;
 
 pub(super) const TOOL: Tool = Tool {
@@ -79,29 +78,10 @@ fn read(text: &str) -> Found {
     }
     stage.completed = Some(good);
     stage.failed = lost.map(|lost| pages.saturating_add(lost));
-    if pages == 0 {
-        stage.reduced.insert(Metric::E2e, reduced);
-    } else {
-        found.notes.doubt(
-            Code::FailedInLatencies,
-            format!("{pages} error pages are among its latencies, which are not taken"),
-        );
-    }
-    found.notes.doubt(
-        Code::FailedInThroughput,
-        "its requests per second count failed ones: ours are computed from its counts",
-    );
-    found.notes.doubt(
-        Code::ErrorsCountedAsGood,
-        "it does not look into answers: a stream that ends in an error event, or is cut off, counts as good",
-    );
-    found.notes.lossy("tokens", "the tool knows no tokens");
-    found
-        .notes
-        .lossy("started", "the text does not say when it ran");
+    let unseen = "it does not look into answers: a stream that ends in an error event, or is cut off, counts as good";
+    of_answers(&mut found, stage, reduced, pages, unseen);
     found
         .notes
         .lossy("model, load and target", "the text does not tell them");
-    found.stages = vec![stage];
     found
 }

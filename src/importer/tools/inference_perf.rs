@@ -3,6 +3,8 @@
 //! TTFT ends at the first content; a chunk is tokenized again, and all its tokens have its instant, so that gaps
 //! within are 0. A status of 200 is good, whatever the stream says. Without a value it writes `null`.
 
+mod requests;
+
 use serde_json::Value;
 
 use super::{Read, Tool};
@@ -15,14 +17,22 @@ use crate::summary::PercentileMethod;
 pub(super) const TOOL: Tool = Tool {
     name: "inference-perf",
     tag: "inference-perf/1",
-    by: "`load_summary` beside `successes.latency`",
+    by: "`load_summary` beside `successes.latency`, or a list with `info.request_metrics`",
     is_own: |document| {
         document.one().is_some_and(|file| {
-            at(file, "load_summary").is_some()
-                && at(file, "successes").is_some_and(Value::is_object)
-        })
+            // What its Prometheus client gathers has the same two, and no `latency`.
+            file.get("load_summary").is_some()
+                && file
+                    .get("successes")
+                    .is_some_and(|good| good.get("latency").is_some())
+        }) || requests::is_own(document)
     },
-    read: Read::One(|file| Ok(read(file))),
+    read: Read::Whole(|document, _| {
+        if requests::is_own(document) {
+            return requests::read(document);
+        }
+        Ok(read(document.one().ok_or("it is not one object")?))
+    }),
 };
 
 const NAMES: Names = Names {
@@ -40,13 +50,21 @@ const METRICS: [(&str, Metric); 4] = [
 
 fn read(file: &Value) -> Found {
     let mut found = Found {
-        shape: "json",
+        shape: if at(file, "load_summary.requested_rate").is_some() {
+            "json of a stage"
+        } else {
+            "json"
+        },
         ..Found::default()
     };
     let throughput = |name: &str| num(file, &format!("successes.throughput.{name}"));
     let mut stage = FoundStage {
         duration_s: num(file, "benchmark_time_seconds")
-            .or_else(|| num(file, "load_summary.send_duration")),
+            .or_else(|| num(file, "load_summary.send_duration"))
+            .or_else(|| {
+                let rate = throughput("requests_per_sec").filter(|rate| *rate > 0.0)?;
+                Some(num(file, "successes.count")? / rate)
+            }),
         rate_rps: num(file, "load_summary.requested_rate").filter(|rate| *rate > 0.0),
         requests: count(file, "load_summary.count"),
         completed: count(file, "successes.count"),

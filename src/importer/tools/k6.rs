@@ -2,11 +2,13 @@
 //!
 //! `http_req_failed.passes` are requests that failed. A trend without samples is all zeros. In the shape of
 //! `--summary-export` a threshold's `true` means that it failed. A script's own trends are taken where they are
-//! called `ttft`, `tpot`, `itl` or `e2e`, with or without `llm_` before or `_ms` behind.
+//! called `ttft`, `tpot`, `itl` or `e2e`, with or without `llm_` before or `_ms` behind, or by a name that is given.
+
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Read, Tool};
+use super::{Read, Tool, own_names};
 use crate::importer::field::{at, count, num, text};
 use crate::importer::found::{Found, FoundStage, Names, Reduced};
 use crate::importer::instant;
@@ -26,7 +28,11 @@ pub(super) const TOOL: Tool = Tool {
             flat || text(file, "metadata.k6Version").is_some()
         })
     },
-    read: Read::One(|file| Ok(read(file))),
+    read: Read::Whole(|document, options| {
+        let file = document.one().ok_or("it is not one object")?;
+        own_names(&options.metrics, &trends(file), "metric")?;
+        Ok(read(file, &options.metrics))
+    }),
 };
 
 const NAMES: Names = Names {
@@ -48,7 +54,21 @@ fn figures<'a>(file: &'a Value, name: &str) -> Option<&'a Value> {
     Some(metric.get("values").unwrap_or(metric))
 }
 
-fn read(file: &Value) -> Found {
+/// Names of its metrics.
+fn trends(file: &Value) -> Vec<&str> {
+    let list = at(file, "results.metrics").and_then(Value::as_array);
+    let map = at(file, "metrics").and_then(Value::as_object);
+    let named = list
+        .into_iter()
+        .flatten()
+        .filter_map(|metric| text(metric, "name"));
+    let keys = map
+        .into_iter()
+        .flat_map(|map| map.keys().map(String::as_str));
+    named.chain(keys).collect()
+}
+
+fn read(file: &Value, names: &BTreeMap<String, Metric>) -> Found {
     let legacy = file.get("root_group").is_some()
         && at(file, "metrics").is_some_and(|metrics| {
             metrics
@@ -102,13 +122,17 @@ fn read(file: &Value) -> Found {
         ("itl", Metric::Itl),
         ("e2e", Metric::E2e),
     ] {
-        let names = [
+        let mapped = names.iter().find(|(_, mapped)| **mapped == metric);
+        let mapped = mapped.map(|(name, _)| name.clone());
+        let known = [
             name.to_owned(),
             format!("{name}_ms"),
             format!("llm_{name}"),
             format!("llm_{name}_ms"),
         ];
-        let block = names.iter().find_map(|name| figures(file, name));
+        let known = known.into_iter().filter(|name| !names.contains_key(name));
+        let mut known = mapped.into_iter().chain(known);
+        let block = known.find_map(|name| figures(file, &name));
         if let Some(reduced) = block.and_then(|block| Reduced::read(block, NAMES, 1e-3)) {
             stage.reduced.insert(metric, reduced);
         }

@@ -1,8 +1,10 @@
-//! Ray's `llmperf`: the summary, with figures in one flat object.
+//! Ray's `llmperf`: the summary, with figures in one flat object, and the list of its requests.
 //!
 //! Its inter-token latency is the sum of all gaps, the time to the first token among them, by the tokens, which is
 //! nobody else's figure. Whole numbers come in quotes, and `NaN` where all requests failed. A request that fails
 //! may be in no count at all.
+
+mod requests;
 
 use serde_json::Value;
 
@@ -17,15 +19,20 @@ use crate::summary::PercentileMethod;
 pub(super) const TOOL: Tool = Tool {
     name: "llmperf",
     tag: "llmperf/1",
-    by: "`results_ttft_s_quantiles_p50` and `results_num_requests_started`",
+    by: "`results_ttft_s_quantiles_p50` and `results_num_requests_started`, or a list with `end_to_end_latency_s`",
     is_own: |document| {
         document.one().is_some_and(|file| {
             let has = |key: &str| file.get(key).is_some();
             has("results_ttft_s_quantiles_p50")
                 || (has("results_num_requests_started") && has("results_error_rate"))
-        })
+        }) || requests::is_own(document)
     },
-    read: Read::One(|file| Ok(read(file))),
+    read: Read::Whole(|document, _| {
+        if requests::is_own(document) {
+            return requests::read(document);
+        }
+        Ok(read(document.one().ok_or("it is not one object")?))
+    }),
 };
 
 const TTFT: Names = Names {

@@ -3,9 +3,11 @@
 //! Times are rounded to 1 ms below 100 ms, 10 ms below 1 s and so on, so that a percentile may lie above the
 //! largest value. Scripts name their own entries; `TTFT`, `TPOT` and `E2E` are taken where they are there.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use super::{Read, Tool};
+use super::{Read, Tool, own_names};
 use crate::importer::document::Document;
 use crate::importer::field::{as_num, at, count, num, text};
 use crate::importer::found::{Found, FoundStage, Reduced};
@@ -19,7 +21,7 @@ pub(super) const TOOL: Tool = Tool {
     tag: "locust/1",
     by: "a table that begins with `Type,Name,Request Count`, or a list with `num_none_requests`",
     is_own: |document| is_csv(&document.text) || is_json(document),
-    read: Read::Whole(|document, _| {
+    read: Read::Whole(|document, options| {
         let mut entries = Vec::new();
         if is_csv(&document.text) {
             entries = of_csv(&document.text)?;
@@ -29,7 +31,7 @@ pub(super) const TOOL: Tool = Tool {
                 Ok(())
             })?;
         }
-        read(&entries)
+        read(&entries, &options.metrics)
     }),
 };
 
@@ -151,7 +153,17 @@ fn of_json(row: &Value) -> Entry {
     }
 }
 
-fn read(entries: &[Entry]) -> Result<Found, String> {
+/// Names of entries that are figures and no requests, and which.
+const METRICS: [(&[&str], Metric); 4] = [
+    (&["TTFT", "time_to_first_token"], Metric::Ttft),
+    (&["TPOT"], Metric::Tpot),
+    (&["ITL"], Metric::Itl),
+    (&["E2E", "total_latency"], Metric::E2e),
+];
+
+fn read(entries: &[Entry], names: &BTreeMap<String, Metric>) -> Result<Found, String> {
+    let known: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    own_names(names, &known, "entry")?;
     let mut found = Found {
         shape: if entries.iter().any(|entry| entry.span.is_some()) {
             "json"
@@ -166,10 +178,15 @@ fn read(entries: &[Entry]) -> Result<Found, String> {
             .find(|entry| entry.name.eq_ignore_ascii_case(name))
     };
     let is_request = |entry: &&Entry| {
-        let metrics = ["TTFT", "TPOT", "ITL", "E2E", "Aggregated"];
-        !metrics
+        let is_metric = METRICS
             .iter()
-            .any(|name| entry.name.eq_ignore_ascii_case(name))
+            .flat_map(|(names, _)| names.iter())
+            .chain(&["Aggregated"])
+            .any(|name| entry.name.eq_ignore_ascii_case(name));
+        // Some scripts count their figures as events of a type of its own.
+        !is_metric
+            && !entry.method.eq_ignore_ascii_case("METRIC")
+            && !names.contains_key(&entry.name)
     };
     let requests: Vec<&Entry> = entries.iter().filter(is_request).collect();
     let aggregated = named("Aggregated");
@@ -204,12 +221,13 @@ fn read(entries: &[Entry]) -> Result<Found, String> {
         ..FoundStage::default()
     };
     found.started = span.and_then(|(from, _)| instant::of_seconds(from));
-    for (name, metric) in [
-        ("TTFT", Metric::Ttft),
-        ("TPOT", Metric::Tpot),
-        ("E2E", Metric::E2e),
-    ] {
-        if let Some(entry) = named(name) {
+    for (own, metric) in METRICS {
+        let mapped = names.iter().find(|(_, mapped)| **mapped == metric);
+        let mut known = mapped
+            .map(|(name, _)| name.as_str())
+            .into_iter()
+            .chain(own.iter().copied().filter(|own| !names.contains_key(*own)));
+        if let Some(entry) = known.find_map(named) {
             stage.reduced.insert(
                 metric,
                 Reduced {

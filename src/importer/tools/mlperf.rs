@@ -94,6 +94,10 @@ fn read(text: &str) -> Result<Found, String> {
         found.setting(name, of(label).map(str::to_owned));
     }
     found.notes.lossy("requests", "LoadGen prints no count of samples: what its rate and its shortest duration give stands for it");
+    found.notes.lossy(
+        "failed requests",
+        "LoadGen counts none: a run with a query that did not complete is not valid",
+    );
     found
         .notes
         .lossy("started", "it stands in the log beside it");

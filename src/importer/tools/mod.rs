@@ -18,12 +18,15 @@ mod text;
 mod vllm;
 mod wrk;
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 use super::Options;
 use super::document::Document;
 use super::found::Found;
 use super::packed::Row;
+use crate::metric::Metric;
 
 /// A tool whose files are read.
 #[derive(Debug)]
@@ -93,6 +96,23 @@ const TOOLS: &[Tool] = &[
     inferencex::TOOL,
     llm_d::TOOL,
 ];
+
+/// Checks that a file has what someone says stands for a metric.
+fn own_names(names: &BTreeMap<String, Metric>, known: &[&str], what: &str) -> Result<(), String> {
+    for (name, metric) in names {
+        if !known.contains(&name.as_str()) {
+            let near = crate::diag::suggest(name, known.iter().copied());
+            let near = near.map_or_else(
+                || "name one that it has".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(format!(
+                "it has no {what} `{name}`, which is to be its `{metric}`; {near}"
+            ));
+        }
+    }
+    Ok(())
+}
 
 /// The tools whose file it could be.
 pub(super) fn recognise<'a>(

@@ -2,11 +2,10 @@
 
 use serde_json::Value;
 
+use super::text::of_answers;
 use super::{Read, Tool};
 use crate::importer::field::{at, num};
 use crate::importer::found::{Found, FoundStage, Names, Reduced};
-use crate::importer::notes::Code;
-use crate::metric::Metric;
 use crate::summary::PercentileMethod;
 
 pub(super) const TOOL: Tool = Tool {
@@ -63,34 +62,18 @@ fn read(file: &Value) -> Found {
     // Its rate counts all requests; ours is of good ones.
     stage.completed_rps = None;
     let block = at(file, "latencyPercentiles").unwrap_or(&Value::Null);
+    let mut all = Reduced::default();
     if let Some(mut reduced) = Reduced::read(block, PERCENTILES, 1.0) {
         reduced.mean = num(file, "summary.average");
         reduced.min = num(file, "summary.fastest");
         reduced.max = num(file, "summary.slowest");
-        if answered == 0 {
-            stage.reduced.insert(Metric::E2e, reduced);
-        } else {
-            found.notes.doubt(
-                Code::FailedInLatencies,
-                format!("{answered} error pages are among its latencies, which are not taken"),
-            );
-        }
+        all = reduced;
     }
-    found.notes.doubt(
-        Code::FailedInThroughput,
-        "its requests per second count failed ones: ours are computed from its counts",
-    );
-    found.notes.doubt(
-        Code::ErrorsCountedAsGood,
-        "it does not look into answers: a stream that ends in an error event counts as good",
-    );
-    found.notes.lossy("tokens", "the tool knows no tokens");
-    found
-        .notes
-        .lossy("started", "the file does not say when it ran");
+    let unseen =
+        "it does not look into answers: a stream that ends in an error event counts as good";
+    of_answers(&mut found, stage, all, answered, unseen);
     found
         .notes
         .lossy("model, load and target", "the file does not tell them");
-    found.stages = vec![stage];
     found
 }

@@ -50,6 +50,7 @@ fn read(row: &Value, lists: Lists) -> Result<Found, String> {
         duration_s: num(row, "duration"),
         users: count(row, "max_concurrency").and_then(|users| u32::try_from(users).ok()),
         rate_rps: num(row, "request_rate").filter(|rate| *rate > 0.0),
+        asked_output: asked(row),
         completed: Some(completed),
         input_tokens: count(row, "total_input_tokens"),
         output_tokens: count(row, "total_output_tokens"),
@@ -168,6 +169,14 @@ fn read(row: &Value, lists: Lists) -> Result<Found, String> {
     }
     found.stages = vec![stage];
     Ok(found)
+}
+
+/// The length that every answer was to have: random lengths without a range.
+fn asked(row: &Value) -> Option<u32> {
+    let is_random = text(row, "dataset_name").is_some_and(|name| name.starts_with("random"));
+    let is_fixed = num(row, "random_range_ratio") == Some(1.0);
+    let length = count(row, "random_output_len").filter(|_| is_random && is_fixed)?;
+    u32::try_from(length).ok()
 }
 
 /// Whether more output tokens are counted than came, by more than tokenizers differ.

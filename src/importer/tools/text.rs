@@ -1,4 +1,37 @@
-//! Figures in texts that are written for people.
+//! Figures in texts that are written for people, and what to doubt of clients that count answers.
+
+use crate::importer::found::{Found, FoundStage, Reduced};
+use crate::importer::notes::Code;
+use crate::metric::Metric;
+
+/// Puts in the one stage of a client to which any answer is a response: latencies where no error page is among
+/// them, and what it does not see.
+pub(super) fn of_answers(
+    found: &mut Found,
+    mut stage: FoundStage,
+    latencies: Reduced,
+    pages: u64,
+    unseen: &str,
+) {
+    if pages == 0 {
+        stage.reduced.insert(Metric::E2e, latencies);
+    } else {
+        found.notes.doubt(
+            Code::FailedInLatencies,
+            format!("{pages} error pages are among its latencies, which are not taken"),
+        );
+    }
+    found.notes.doubt(
+        Code::FailedInThroughput,
+        "its requests per second count failed ones: ours are computed from its counts",
+    );
+    found.notes.doubt(Code::ErrorsCountedAsGood, unseen);
+    found.notes.lossy("tokens", "the tool knows no tokens");
+    found
+        .notes
+        .lossy("started", "the file does not say when it ran");
+    found.stages = vec![stage];
+}
 
 /// What stands behind these words on their line.
 pub(super) fn after<'a>(text: &'a str, words: &str) -> Option<&'a str> {

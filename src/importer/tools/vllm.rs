@@ -31,7 +31,7 @@ pub(super) const TOOL: Tool = Tool {
 fn is_own(row: &Value) -> bool {
     let has = |key: &str| row.get(key).is_some();
     (has("endpoint_type") || has("backend"))
-        && has("completed")
+        && (has("completed") || has("num_prompts"))
         && has("mean_ttft_ms")
         && !has("mean_e2e_latency_ms")
 }
@@ -45,14 +45,21 @@ const METRICS: [(&str, Metric); 4] = [
 ];
 
 fn read(row: &Value, lists: Lists) -> Result<Found, String> {
+    let is_rust = row.get("steady_state").is_some() || row.get("failed_requests").is_some();
     let mut found = Found {
-        shape: "json",
+        shape: if is_rust {
+            "json of the Rust client"
+        } else {
+            "json"
+        },
         started: text(row, "date").and_then(instant::of_text),
         version: None,
         ..Found::default()
     };
     let completed =
-        count(row, "completed").ok_or("its `completed` is no count; was it cut off?")?;
+        count(row, "completed").ok_or(
+        "it has no count `completed`: whether one of its requests succeeded is not known; import the file as vLLM wrote it",
+    )?;
     let prompts = count(row, "num_prompts");
     let failed = count(row, "failed");
     let mut stage = FoundStage {
@@ -107,7 +114,11 @@ fn read(row: &Value, lists: Lists) -> Result<Found, String> {
             "vLLM counts a stream that ends in an error event as good, and without its requests that does not show",
         );
     } else {
-        found.shape = "json, per request";
+        found.shape = if is_rust {
+            "json of the Rust client, per request"
+        } else {
+            "json, per request"
+        };
         let kept = |each: &&FoundRequest| each.outcome.ended_well();
         let good = stage.each.iter().filter(kept).count() as u64;
         if good != completed {

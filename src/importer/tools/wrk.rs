@@ -1,10 +1,9 @@
 //! `wrk`: text for people, latencies of all answers, errors among them.
 
-use super::text::{after, seconds};
+use super::text::{after, of_answers, seconds};
 use super::{Read, Tool};
 use crate::importer::found::{Found, FoundStage, Reduced};
-use crate::importer::notes::Code;
-use crate::metric::{Metric, Quantile};
+use crate::metric::Quantile;
 use crate::summary::PercentileMethod;
 
 pub(super) const TOOL: Tool = Tool {
@@ -92,27 +91,8 @@ fn read(text: &str) -> Result<Found, String> {
             _ => {}
         }
     }
-    if pages == 0 {
-        stage.reduced.insert(Metric::E2e, reduced);
-    } else {
-        found.notes.doubt(
-            Code::FailedInLatencies,
-            format!("{pages} error pages are among its latencies, which are not taken"),
-        );
-    }
-    found.notes.doubt(
-        Code::FailedInThroughput,
-        "its requests per second count failed ones: ours are computed from its counts",
-    );
-    found.notes.doubt(
-        Code::ErrorsCountedAsGood,
-        "it does not look into answers, and those in flight at its end are in no count",
-    );
-    found.notes.lossy("tokens", "the tool knows no tokens");
-    found
-        .notes
-        .lossy("started", "the text does not say when it ran");
+    let unseen = "it does not look into answers, and those in flight at its end are in no count";
+    of_answers(&mut found, stage, reduced, pages, unseen);
     found.notes.lossy("model", "the text does not tell it");
-    found.stages = vec![stage];
     Ok(found)
 }
