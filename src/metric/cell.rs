@@ -207,13 +207,16 @@ impl FromStr for CellMetric {
                 metric,
                 statistic: Statistic::Quantile(q.parse()?),
             }),
-            (Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfRun, None) => Ok(Self {
-                metric,
-                statistic: Statistic::Value,
-            }),
-            (Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfRun, Some(_)) => {
-                Err(CellMetricError::TakesNoStatistic { metric })
+            (Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfRun | Kind::OfEvents, None) => {
+                Ok(Self {
+                    metric,
+                    statistic: Statistic::Value,
+                })
             }
+            (
+                Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfRun | Kind::OfEvents,
+                Some(_),
+            ) => Err(CellMetricError::TakesNoStatistic { metric }),
         }
     }
 }
@@ -253,7 +256,9 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = match self.metric.metric().kind() {
             Kind::OfRun => "run",
-            Kind::Distribution | Kind::Rate | Kind::Energy | Kind::Proportion => "*",
+            Kind::Distribution | Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfEvents => {
+                "*"
+            }
         };
         write!(f, "{}/", self.stage.as_deref().unwrap_or(whole))?;
         if let Some(class) = &self.class {

@@ -17,6 +17,8 @@ pub enum Source {
     Energy,
     /// How a launched engine came up.
     ColdStart,
+    /// What followed from a stage's events and bursts.
+    Aftermath,
     /// Answers that were checked.
     Checks,
     /// Answers that were held against another run's.
@@ -49,6 +51,8 @@ pub enum Bad {
     Failed,
     /// It was cut at its length limit.
     Truncated,
+    /// It failed after an event.
+    Lost,
 }
 
 impl Metric {
@@ -67,6 +71,8 @@ impl Metric {
             Self::TruncatedRatio => Source::Bad(Bad::Truncated),
             Self::TokensPerJoule | Self::JoulesPerGood => Source::Energy,
             Self::ColdReady | Self::ColdFirstRequest | Self::ColdWarmRequest => Source::ColdStart,
+            Self::RecoveryTime | Self::DrainTime => Source::Aftermath,
+            Self::LostToEvents => Source::Bad(Bad::Lost),
             Self::QualityValidJson | Self::QualityRegex | Self::QualityExact => Source::Checks,
             Self::QualityAgreement => Source::Agreement,
             Self::QualityImported => Source::Import,
@@ -80,6 +86,7 @@ impl Metric {
             Source::Rate(_) => Kind::Rate,
             Source::Energy => Kind::Energy,
             Source::ColdStart => Kind::OfRun,
+            Source::Aftermath => Kind::OfEvents,
             Source::Bad(_) | Source::Checks | Source::Agreement | Source::Import => {
                 Kind::Proportion
             }

@@ -59,6 +59,7 @@ fn course(after: &Aftermath) -> Text {
         Recovery::After { s } => Text::of("attainment was back ")
             .figure(seconds(*s))
             .words(" after it"),
+        Recovery::Never { why } => Text::default().prose(why),
         Recovery::Absent { why } => Text::of("recovery unknown: ").prose(why),
     };
     let text = match after.attainment_before {
@@ -99,7 +100,7 @@ fn course(after: &Aftermath) -> Text {
             .words(", the backlog gone ")
             .figure(seconds(*s))
             .words(" after its end"),
-        Recovery::Absent { why } => text.words(", ").prose(why),
+        Recovery::Never { why } | Recovery::Absent { why } => text.words(", ").prose(why),
     }
 }
 

@@ -38,6 +38,9 @@ pub(super) const fn name(metric: Metric) -> Phrase {
         Metric::ColdReady => say::COLD_READY,
         Metric::ColdFirstRequest => say::COLD_FIRST,
         Metric::ColdWarmRequest => say::COLD_WARM,
+        Metric::RecoveryTime => say::RECOVERY_TIME,
+        Metric::DrainTime => say::DRAIN_TIME,
+        Metric::LostToEvents => say::LOST_TO_EVENTS,
         Metric::QualityValidJson => say::VALID_JSON,
         Metric::QualityRegex => say::REGEX_MATCH,
         Metric::QualityExact => say::EXACT_MATCH,
@@ -104,8 +107,8 @@ fn direction(metric: Metric, change: Change) -> Phrase {
     }
     let up = estimate(change) > 0.0;
     match (metric.kind(), change) {
-        (Kind::Distribution | Kind::OfRun, _) if up => say::SLOWER,
-        (Kind::Distribution | Kind::OfRun, _) => say::FASTER,
+        (Kind::Distribution | Kind::OfRun | Kind::OfEvents, _) if up => say::SLOWER,
+        (Kind::Distribution | Kind::OfRun | Kind::OfEvents, _) => say::FASTER,
         (Kind::Rate | Kind::Energy, Change::Ratio { .. }) if up => say::MORE,
         (Kind::Rate | Kind::Energy, Change::Ratio { .. }) => say::LESS,
         (Kind::Rate | Kind::Energy, Change::Points { .. }) | (Kind::Proportion, _) if up => {
@@ -276,10 +279,7 @@ pub(super) fn resolvable(finding: &Finding) -> Option<Text> {
     let smallest = finding.evidence?.resolvable?;
     let size = match (finding.change, finding.cell.metric.metric().kind()) {
         (Some(Change::Points { .. }), _) | (None, Kind::Proportion) => scale::points(smallest),
-        (Some(Change::Ratio { .. }), _)
-        | (None, Kind::Distribution | Kind::OfRun | Kind::Rate | Kind::Energy) => {
-            scale::change(smallest)
-        }
+        (Some(Change::Ratio { .. }) | None, _) => scale::change(smallest),
     };
     Some(Text::just(size.trim_start_matches('+')))
 }

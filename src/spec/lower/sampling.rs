@@ -69,6 +69,7 @@ fn values_per_request(
             | Source::Bad(_)
             | Source::Energy
             | Source::ColdStart
+            | Source::Aftermath
             | Source::Checks
             | Source::Agreement
             | Source::Import,

@@ -100,7 +100,7 @@ pub(super) fn test_of(cell: &ComparedCell, limit: Limit, baseline: &[&Measure]) 
         }
         (
             Limit::WorseBy { ratio, floor },
-            Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun,
+            Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun | Kind::OfEvents,
         ) => Test::Ratio {
             ratio,
             floor: floor.unwrap_or(0.0),
@@ -113,11 +113,13 @@ pub(super) fn test_of(cell: &ComparedCell, limit: Limit, baseline: &[&Measure]) 
             limit: 1.0 - limit,
             of_good: metric.direction() == Direction::LowerIsBetter,
         },
-        (Limit::AtMost(limit), Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun) => {
-            Test::Limit { sign: 1.0, limit }
-        }
-        (Limit::AtLeast(limit), Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun) => {
-            Test::Limit { sign: -1.0, limit }
-        }
+        (
+            Limit::AtMost(limit),
+            Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun | Kind::OfEvents,
+        ) => Test::Limit { sign: 1.0, limit },
+        (
+            Limit::AtLeast(limit),
+            Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun | Kind::OfEvents,
+        ) => Test::Limit { sign: -1.0, limit },
     }
 }
