@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::measure::{Measure, measure};
 use super::pairing::Arranged;
 use super::quality::{self, Alike};
-use super::{definitions, energy, max_goodput};
+use super::{aftermath, definitions, energy, max_goodput};
 use crate::lang::Said;
 use crate::metric::{Cell, CellMetric, Kind, Metric, Quantile};
 use crate::quality::CheckKind;
@@ -267,7 +267,8 @@ pub fn held(runs: &[&Run], reductions: Reductions<'_>) -> Vec<Cell> {
             for (class, summary) in std::iter::once((None, &stage.pooled)).chain(classes) {
                 let metrics = metrics_of(summary, class.is_some(), reductions).into_iter();
                 let told = |metric: &CellMetric| {
-                    metric.metric().kind() != Kind::Energy || energy::is_known(stage)
+                    let known = metric.metric().kind() != Kind::Energy || energy::is_known(stage);
+                    known && aftermath::is_told(metric.metric(), stage)
                 };
                 for metric in metrics.filter(told) {
                     let cell = Cell {

@@ -1,7 +1,7 @@
 //! The value of one cell in one run, or why there is none.
 
 use super::fault::fault;
-use super::{cold_start, energy, max_goodput, quality};
+use super::{aftermath, cold_start, energy, max_goodput, quality};
 use crate::metric::{Bad, Cell, Direction, Kind, Metric, Rate, Source, Statistic};
 use crate::quality::CheckKind;
 use crate::sample::{OutcomeKind, StopReason};
@@ -146,6 +146,7 @@ pub(super) fn measure(run: &Run, partner: Option<&Run>, cell: &Cell) -> Measure 
     }
     let (value, n) = match (cell.metric.statistic(), parts.as_slice()) {
         _ if metric.kind() == Kind::Energy => energy::of(&stages, cell),
+        _ if aftermath::is_of(metric) => aftermath::of(&stages, cell),
         (Statistic::Value, [class]) if rate(class, cell.metric.metric()).is_some() => {
             let value = rate(class, cell.metric.metric()).unwrap_or(f64::NAN);
             (at_least_zero(value), class.ended_well())
@@ -183,7 +184,10 @@ pub(super) fn measure(run: &Run, partner: Option<&Run>, cell: &Cell) -> Measure 
                 )
             })
             .map(|network| network.rtt_s),
-        bad: bad(&parts, cell.metric.metric()),
+        bad: match metric {
+            Metric::LostToEvents => aftermath::lost(&stages),
+            _ => bad(&parts, metric),
+        },
         window_s: stages.iter().map(|stage| stage.window_s).sum(),
         discordant: CheckKind::counted_by(metric)
             .and_then(|kind| quality::discordant(run, partner, cell, kind)),
@@ -353,7 +357,9 @@ fn bad(parts: &[&ClassSummary], metric: Metric) -> Option<Count> {
         | Source::Rate(_)
         | Source::Sweep
         | Source::Energy
+        | Source::Bad(Bad::Lost)
         | Source::ColdStart
+        | Source::Aftermath
         | Source::Checks
         | Source::Agreement
         | Source::Import => None,

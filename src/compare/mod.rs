@@ -5,6 +5,7 @@
 //! taken ([`pairing`]), and the value of every cell in every run ([`measure`]), declared or not
 //! ([`cells`]). [`verdict`](crate::verdict) goes on from there.
 
+mod aftermath;
 mod cache;
 pub mod cells;
 mod cold_start;

@@ -25,6 +25,9 @@ phrases! {
     COLD_READY: "start to ready", "启动到就绪时间";
     COLD_FIRST: "first request", "首个请求";
     COLD_WARM: "first warm request", "预热后的首个请求";
+    RECOVERY_TIME: "time to recovery", "恢复时间";
+    DRAIN_TIME: "time to drain", "积压消化时间";
+    LOST_TO_EVENTS: "requests lost to events", "事件导致的请求损失率";
     VALID_JSON: "valid JSON", "JSON 合法率";
     REGEX_MATCH: "pattern match", "模式匹配率";
     EXACT_MATCH: "exact match", "完全匹配率";

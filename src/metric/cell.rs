@@ -208,7 +208,12 @@ impl FromStr for CellMetric {
                 statistic: Statistic::Quantile(q.parse()?),
             }),
             (
-                Kind::Rate | Kind::OfSweep | Kind::Energy | Kind::Proportion | Kind::OfRun,
+                Kind::Rate
+                | Kind::OfSweep
+                | Kind::Energy
+                | Kind::Proportion
+                | Kind::OfRun
+                | Kind::OfEvents,
                 statistic,
             ) => match statistic {
                 None => Ok(Self {
@@ -256,9 +261,12 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = match self.metric.metric().kind() {
             Kind::OfRun => "run",
-            Kind::Distribution | Kind::Rate | Kind::OfSweep | Kind::Energy | Kind::Proportion => {
-                "*"
-            }
+            Kind::Distribution
+            | Kind::Rate
+            | Kind::OfSweep
+            | Kind::Energy
+            | Kind::Proportion
+            | Kind::OfEvents => "*",
         };
         write!(f, "{}/", self.stage.as_deref().unwrap_or(whole))?;
         if let Some(class) = &self.class {

@@ -35,6 +35,9 @@ pub fn meaning(definition: &str, metric: Metric) -> Option<&'static str> {
         | Metric::ColdReady
         | Metric::ColdFirstRequest
         | Metric::ColdWarmRequest
+        | Metric::RecoveryTime
+        | Metric::DrainTime
+        | Metric::LostToEvents
         | Metric::QualityValidJson
         | Metric::QualityRegex
         | Metric::QualityExact

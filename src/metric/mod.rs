@@ -80,6 +80,12 @@ pub enum Metric {
     ColdFirstRequest,
     /// And of the second, which is the first that finds it warm.
     ColdWarmRequest,
+    /// From a stage's event until attainment is back; of several the longest.
+    RecoveryTime,
+    /// From the end of a stage's event or burst until its backlog is gone; of several the longest.
+    DrainTime,
+    /// Share of a stage's requests that failed after an event of it began.
+    LostToEvents,
     /// Share of answers that are JSON of their class's schema.
     QualityValidJson,
     /// Share of answers in which their class's pattern is found.
@@ -107,6 +113,8 @@ pub enum Kind {
     Proportion,
     /// One time a run, of no stage; compared as a ratio.
     OfRun,
+    /// One time a stage, of what happened in it on purpose; compared as a ratio.
+    OfEvents,
 }
 
 /// Which way is worse.
@@ -131,7 +139,7 @@ impl Direction {
 
 impl Metric {
     /// All metrics, in the order in which reports show them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 29] = [
         Self::Goodput,
         Self::MaxGoodput,
         Self::Attainment,
@@ -158,6 +166,9 @@ impl Metric {
         Self::ColdReady,
         Self::ColdFirstRequest,
         Self::ColdWarmRequest,
+        Self::RecoveryTime,
+        Self::DrainTime,
+        Self::LostToEvents,
     ];
 
     /// The name in specs, run files and reports.
@@ -184,6 +195,9 @@ impl Metric {
             Self::ColdReady => "cold_ready",
             Self::ColdFirstRequest => "cold_first_request",
             Self::ColdWarmRequest => "cold_warm_request",
+            Self::RecoveryTime => "recovery_time",
+            Self::DrainTime => "drain_time",
+            Self::LostToEvents => "lost_to_events",
             Self::QualityValidJson => "quality.valid_json",
             Self::QualityRegex => "quality.regex",
             Self::QualityExact => "quality.exact",
@@ -204,7 +218,9 @@ impl Metric {
             | Self::E2e
             | Self::ColdReady
             | Self::ColdFirstRequest
-            | Self::ColdWarmRequest => Unit::Seconds,
+            | Self::ColdWarmRequest
+            | Self::RecoveryTime
+            | Self::DrainTime => Unit::Seconds,
             Self::Goodput | Self::MaxGoodput | Self::RequestThroughput => Unit::RequestsPerSecond,
             Self::OutputThroughput | Self::InputThroughput | Self::TotalThroughput => {
                 Unit::TokensPerSecond
@@ -214,6 +230,7 @@ impl Metric {
             Self::Attainment
             | Self::ErrorRatio
             | Self::TruncatedRatio
+            | Self::LostToEvents
             | Self::QualityValidJson
             | Self::QualityRegex
             | Self::QualityExact
@@ -237,7 +254,10 @@ impl Metric {
             | Self::TruncatedRatio
             | Self::ColdReady
             | Self::ColdFirstRequest
-            | Self::ColdWarmRequest => Direction::LowerIsBetter,
+            | Self::ColdWarmRequest
+            | Self::RecoveryTime
+            | Self::DrainTime
+            | Self::LostToEvents => Direction::LowerIsBetter,
             Self::Goodput
             | Self::MaxGoodput
             | Self::Attainment
@@ -296,6 +316,15 @@ impl Metric {
                 "end of the answer − send, of the first request to a launched engine, of 4 tokens"
             }
             Self::ColdWarmRequest => "the same of the second request",
+            Self::RecoveryTime => {
+                "start of a stage's event to the end of the last stretch with too few good requests, 0.1 s at least; the longest of its events"
+            }
+            Self::DrainTime => {
+                "end of a stage's last event, or of a burst, until no more is in flight than usually, 0.1 s at least; the longest"
+            }
+            Self::LostToEvents => {
+                "requests that failed after the stage's first event began / (scheduled − cancelled)"
+            }
             Self::QualityValidJson => "answers that are JSON of their class's schema / answers",
             Self::QualityRegex => "answers in which their class's pattern is found / answers",
             Self::QualityExact => {

@@ -11,7 +11,12 @@ impl Cell {
                 .rsplit_once('@')
                 .is_some_and(|(of, _)| of == sweep.as_str()),
             (
-                Kind::Distribution | Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfRun,
+                Kind::Distribution
+                | Kind::Rate
+                | Kind::Energy
+                | Kind::Proportion
+                | Kind::OfRun
+                | Kind::OfEvents,
                 Some(name),
             ) => name == stage,
         }

@@ -19,6 +19,8 @@ pub enum Source {
     Energy,
     /// How a launched engine came up.
     ColdStart,
+    /// What followed from a stage's events and bursts.
+    Aftermath,
     /// Answers that were checked.
     Checks,
     /// Answers that were held against another run's.
@@ -51,6 +53,8 @@ pub enum Bad {
     Failed,
     /// It was cut at its length limit.
     Truncated,
+    /// It failed after an event.
+    Lost,
 }
 
 impl Metric {
@@ -70,6 +74,8 @@ impl Metric {
             Self::TruncatedRatio => Source::Bad(Bad::Truncated),
             Self::TokensPerJoule | Self::JoulesPerGood => Source::Energy,
             Self::ColdReady | Self::ColdFirstRequest | Self::ColdWarmRequest => Source::ColdStart,
+            Self::RecoveryTime | Self::DrainTime => Source::Aftermath,
+            Self::LostToEvents => Source::Bad(Bad::Lost),
             Self::QualityValidJson | Self::QualityRegex | Self::QualityExact => Source::Checks,
             Self::QualityAgreement => Source::Agreement,
             Self::QualityImported => Source::Import,
@@ -84,6 +90,7 @@ impl Metric {
             Source::Sweep => Kind::OfSweep,
             Source::Energy => Kind::Energy,
             Source::ColdStart => Kind::OfRun,
+            Source::Aftermath => Kind::OfEvents,
             Source::Bad(_) | Source::Checks | Source::Agreement | Source::Import => {
                 Kind::Proportion
             }

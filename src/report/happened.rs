@@ -60,6 +60,7 @@ fn course(after: &Aftermath) -> Text {
     let text = match &after.recovery {
         Recovery::Kept => Text::word(say::ATTAINMENT_KEPT),
         Recovery::After { s } => Text::say(say::ATTAINMENT_BACK, [seconds(*s)]),
+        Recovery::Never { why } => Text::default().prose(why),
         Recovery::Absent { why } => Text::say(say::RECOVERY_UNKNOWN, [Text::default().prose(why)]),
     };
     let recovered = match after.attainment_before {
@@ -89,6 +90,7 @@ fn course(after: &Aftermath) -> Text {
     let flight = match &after.drained {
         Recovery::Kept => Text::say(say::NO_BACKLOG, [flight]),
         Recovery::After { s } => Text::say(say::BACKLOG_GONE, [flight, seconds(*s)]),
+        Recovery::Never { why } => Text::commas([flight, Text::default().prose(why)]),
         Recovery::Absent { why } => {
             Text::say(say::BACKLOG_UNKNOWN, [flight, Text::default().prose(why)])
         }

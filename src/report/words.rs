@@ -39,6 +39,9 @@ pub(super) const fn name(metric: Metric) -> Phrase {
         Metric::ColdReady => say::COLD_READY,
         Metric::ColdFirstRequest => say::COLD_FIRST,
         Metric::ColdWarmRequest => say::COLD_WARM,
+        Metric::RecoveryTime => say::RECOVERY_TIME,
+        Metric::DrainTime => say::DRAIN_TIME,
+        Metric::LostToEvents => say::LOST_TO_EVENTS,
         Metric::QualityValidJson => say::VALID_JSON,
         Metric::QualityRegex => say::REGEX_MATCH,
         Metric::QualityExact => say::EXACT_MATCH,
@@ -104,7 +107,7 @@ fn direction(metric: Metric, change: Change) -> Phrase {
         return say::NO_CHANGE;
     }
     let [up, down] = match (metric.kind(), change) {
-        (Kind::Distribution | Kind::OfRun, _) => [say::SLOWER, say::FASTER],
+        (Kind::Distribution | Kind::OfRun | Kind::OfEvents, _) => [say::SLOWER, say::FASTER],
         (Kind::Proportion, _) | (_, Change::Points { .. }) => [say::HIGHER, say::LOWER],
         (Kind::Rate | Kind::OfSweep | Kind::Energy, Change::Ratio { .. }) => [say::MORE, say::LESS],
     };
@@ -272,10 +275,7 @@ pub(super) fn resolvable(finding: &Finding) -> Option<Text> {
     let smallest = finding.evidence?.resolvable?;
     let size = match (finding.change, finding.cell.metric.metric().kind()) {
         (Some(Change::Points { .. }), _) | (None, Kind::Proportion) => scale::points(smallest),
-        (Some(Change::Ratio { .. }), _)
-        | (None, Kind::Distribution | Kind::OfRun | Kind::Rate | Kind::OfSweep | Kind::Energy) => {
-            scale::change(smallest)
-        }
+        (Some(Change::Ratio { .. }) | None, _) => scale::change(smallest),
     };
     Some(Text::just(size.trim_start_matches('+')))
 }

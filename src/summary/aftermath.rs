@@ -88,7 +88,12 @@ pub enum Recovery {
         /// Seconds.
         s: f64,
     },
-    /// It was not, or nobody can tell.
+    /// It was not.
+    Never {
+        /// Until when.
+        why: String,
+    },
+    /// Nobody can tell.
     Absent {
         /// Why.
         why: String,
@@ -101,7 +106,7 @@ impl Recovery {
         match self {
             Self::Kept => Some(0.0),
             Self::After { s } => Some(*s),
-            Self::Absent { .. } => None,
+            Self::Never { .. } | Self::Absent { .. } => None,
         }
     }
 }
@@ -303,7 +308,7 @@ impl<'a> Gathered<'a> {
                 }
             }
         }
-        Recovery::Absent {
+        Recovery::Never {
             why: "attainment was not back when the window ended".to_owned(),
         }
     }
@@ -319,7 +324,7 @@ impl<'a> Gathered<'a> {
             Some(at) => Recovery::After {
                 s: at.since(end).as_secs_f64(),
             },
-            None => Recovery::Absent {
+            None => Recovery::Never {
                 why: "the backlog was not gone before the next event or the window's end"
                     .to_owned(),
             },

@@ -25,7 +25,7 @@ pub(super) fn default_limit(cell: &ComparedCell) -> Limit {
             ratio: 0.05,
             floor: None,
         },
-        Kind::OfRun => Limit::WorseBy {
+        Kind::OfRun | Kind::OfEvents => Limit::WorseBy {
             ratio: 0.20,
             floor: None,
         },

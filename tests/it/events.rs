@@ -67,7 +67,7 @@ fn a_replica_that_stays_away_is_no_lost_target_and_never_back() {
     project
         .run(&["run", "spec.yaml", "--repeats", "2"])
         .exits(0)
-        .shows("recovery unknown: attainment was not back when the window ended");
+        .shows("attainment was not back when the window ended");
     assert_eq!(
         project.runs().len(),
         2,
@@ -79,6 +79,34 @@ fn a_replica_that_stays_away_is_no_lost_target_and_never_back() {
         let after = &run["stages"][0]["events"][0]["aftermath"];
         assert_eq!(after["attainment_before"], 1.0, "{after}");
     }
+}
+
+#[test]
+fn what_follows_is_gated_and_what_never_came_back_is_no_pass() {
+    let gated = |lasts: &str| {
+        let project = project(
+            "sim: test, replicas: 2",
+            &format!("{{name: gone, at: 3s, sim: kill, replica: 2{lasts}}}"),
+        );
+        let spec = std::fs::read_to_string(project.path("spec.yaml")).unwrap();
+        let (before, _) = spec.split_once("  cells:").unwrap();
+        let cells = "  cells:\n    - {metric: recovery_time, stages: [steady], at_most: 60s}\n    \
+                     - {metric: lost_to_events, stages: [steady], at_most: 90%}\n    \
+                     - {metric: drain_time, stages: [steady], at_most: 60s}\n";
+        std::fs::write(project.path("spec.yaml"), format!("{before}{cells}")).unwrap();
+        project.run(&["run", "spec.yaml"]).exits(0);
+        let run = project.runs()[0].clone();
+        (project, run.display().to_string())
+    };
+    let (_kept, back) = gated(", for: 2s");
+    let (_kept, again) = gated(", for: 2s");
+    let (project, never) = gated("");
+    let recovered = project.run(&["compare", &back, &again]);
+    recovered.exits(0).shows("steady/recovery_time");
+    project
+        .run(&["compare", &back, &never])
+        .exits(1)
+        .shows("Time to recovery in steady is ∞");
 }
 
 #[test]

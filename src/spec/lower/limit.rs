@@ -31,8 +31,14 @@ pub(super) fn default(metric: Metric) -> Option<Limit> {
         // Times of single requests, and of reading weights from a disk that others read too.
         Metric::ColdReady => relative(0.20),
         Metric::ColdFirstRequest | Metric::ColdWarmRequest => relative(0.50),
-        // A single gap differs by 30 to 80 % between equal runs: only a limit in seconds makes sense.
-        Metric::ChunkGap | Metric::MaxStall | Metric::TruncatedRatio => None,
+        Metric::LostToEvents => Some(Limit::WorseByPoints(0.01)),
+        // A single gap differs by 30 to 80 % between equal runs: only a limit in seconds makes sense. What
+        // follows from an event is one figure a run, and how long a restart takes is the service's own.
+        Metric::ChunkGap
+        | Metric::MaxStall
+        | Metric::TruncatedRatio
+        | Metric::RecoveryTime
+        | Metric::DrainTime => None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Each part reads what it can although another part is wrong, so that one look shows everything;
 //! a rule across parts is skipped where a part it speaks about could not be read.
 
+mod aftermath;
 mod archive;
 mod arrival;
 mod buckets;
@@ -138,6 +139,9 @@ pub(super) fn lower(
     }
     if let Some(gate) = &gate {
         stages.warn_short_warmup(gate, target.as_ref(), out);
+        if stages.complete() {
+            aftermath::refuse(&stages, gate, out);
+        }
     }
     for target in target.iter().chain(beside.iter().flatten()) {
         stages.refuse_events_elsewhere(target, out);

@@ -70,6 +70,7 @@ fn values_per_request(
             | Source::Sweep
             | Source::Energy
             | Source::ColdStart
+            | Source::Aftermath
             | Source::Checks
             | Source::Agreement
             | Source::Import,

@@ -90,7 +90,7 @@ fn what_repairs_ends_what_was_broken() {
 #[test]
 fn what_never_comes_back_says_so_and_what_never_went_is_kept() {
     let found = followed(&[event("kill", 30, None)], |due| due >= 30_000);
-    let why = Recovery::Absent {
+    let why = Recovery::Never {
         why: "attainment was not back when the window ended".to_owned(),
     };
     assert_eq!(found["kill"].recovery, why);
