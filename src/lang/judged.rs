@@ -109,6 +109,8 @@ phrases! {
         "基线的被测目标已丢失";
     DEFINED_DIFFERENTLY: "`{0}` is defined differently: `{1}`: {2}; `{3}`: {4}",
         "`{0}` 的定义不同：`{1}`：{2}；`{3}`：{4}";
+    OTHER_LIMITS: "`{0}` counts requests by other limits on either side: {1} and {2}; give both the same, as in `infergate import --slo`",
+        "`{0}` 两侧按不同的限值计数请求：{1} 与 {2}；请让两侧相同，例如 `infergate import --slo`";
     NO_COMPLETE_RUN: "no run is complete",
         "没有一次运行是完整的";
 
