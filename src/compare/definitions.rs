@@ -19,8 +19,11 @@ pub(super) fn difference(arranged: &Arranged<'_>, metric: Metric) -> Option<Said
     let runs = || arranged.baseline.iter().chain(&arranged.candidate);
     let first = runs().next()?;
     // Of our own runs the limits are part of the workload, which has to be the same anyway.
-    let is_limited =
-        first.spec.settings.is_some() && matches!(metric, Metric::Attainment | Metric::Goodput);
+    let is_limited = first.spec.settings.is_some()
+        && matches!(
+            metric,
+            Metric::Attainment | Metric::Goodput | Metric::MaxGoodput
+        );
     if is_limited && let Some(other) = runs().find(|run| run.spec.slos != first.spec.slos) {
         let [ours, theirs] = [first, other].map(|run| limits(&run.spec.slos));
         let args = [metric.to_string(), ours, theirs];
