@@ -85,6 +85,9 @@ pub(super) fn summarise(found: &FoundStage, index: usize, spec: &Spec) -> Option
         summary.load_state = None;
         summary.windows.clear();
     }
+    if !timed && told.is_none() {
+        no_window(&mut summary);
+    }
     untold(found, &mut summary);
     Some(summary)
 }
@@ -134,6 +137,32 @@ fn record(request: &FoundRequest, stage: u32, index: u32, start_s: f64) -> Reque
         error: request.error.clone(),
         answer: None,
         heard: None,
+    }
+}
+
+/// Takes out what is by the second, where neither instants nor a duration say how long the stage took.
+fn no_window(summary: &mut StageSummary) {
+    summary.window_s = 0.0;
+    let pooled = &mut summary.pooled;
+    let rates = &mut pooled.rates;
+    for rate in [
+        &mut rates.offered_rps,
+        &mut rates.sent_rps,
+        &mut rates.completed_rps,
+        &mut rates.goodput_rps,
+    ] {
+        *rate = 0.0;
+    }
+    (rates.output_tps, rates.input_tps) = (None, None);
+    for metric in [
+        Metric::RequestThroughput,
+        Metric::OutputThroughput,
+        Metric::InputThroughput,
+        Metric::TotalThroughput,
+        Metric::Goodput,
+    ] {
+        let why = "the file does not say how long its run took";
+        pooled.untold.insert(metric, why.to_owned());
     }
 }
 

@@ -207,6 +207,23 @@ fn llmperf_names_of_fields_between_requests_are_no_requests() {
 }
 
 #[test]
+fn llmperf_requests_without_a_duration_tell_no_rates() {
+    let run = imported(&fixture("llmperf/ok-requests.json"));
+    let pooled = &run.stages[0].pooled;
+    assert_eq!(
+        (pooled.rates.output_tps, pooled.rates.input_tps),
+        (None, None)
+    );
+    for metric in [
+        Metric::RequestThroughput,
+        Metric::OutputThroughput,
+        Metric::Goodput,
+    ] {
+        assert!(pooled.untold.contains_key(&metric), "{metric}");
+    }
+}
+
+#[test]
 fn k6_zeros_of_a_trend_without_samples_are_no_data() {
     let text = changed("k6/handle-summary.json", |file| {
         file["metrics"]["ttft"] = json!({"type": "trend", "contains": "time", "values":
