@@ -203,9 +203,7 @@ fn check(session: MeasuredSession<'_>) -> Result<&Run, PromoteError> {
     for other in others {
         let what = if other.session != first.session {
             "session"
-        } else if other.spec.workload_digest != first.spec.workload_digest
-            || other.trace_digest != first.trace_digest
-        {
+        } else if !other.is_of_load(first) {
             "workload"
         } else if Environment::of(&other.pins, under_test)
             != Environment::of(&first.pins, under_test)

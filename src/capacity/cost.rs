@@ -170,11 +170,12 @@ impl CostFigures {
     #[must_use]
     pub(super) fn with_shares<'a>(
         mut self,
-        stages: impl Iterator<Item = &'a StageSummary> + Clone,
+        stages: impl Iterator<Item = &'a StageSummary>,
     ) -> Self {
-        self.tenants = tenants(stages.clone());
+        let stages: Vec<&StageSummary> = stages.collect();
+        self.tenants = tenants(&stages);
         let mut tokens: BTreeMap<&str, u64> = BTreeMap::new();
-        for (name, class) in stages.flat_map(|stage| &stage.classes) {
+        for (name, class) in stages.iter().flat_map(|stage| &stage.classes) {
             let own = class
                 .tokens
                 .input_observed
@@ -190,8 +191,8 @@ impl CostFigures {
 
 /// Shares of all tokens by tenant, most first; empty where no request has one, or no token was counted. Which
 /// tenants are kept apart is a matter of each run, so one that is in some alone is among the others.
-fn tenants<'a>(stages: impl Iterator<Item = &'a StageSummary> + Clone) -> Vec<Share> {
-    let told = || stages.clone().filter_map(|stage| stage.tenants.as_ref());
+fn tenants(stages: &[&StageSummary]) -> Vec<Share> {
+    let told = || stages.iter().filter_map(|stage| stage.tenants.as_ref());
     let runs = told().count();
     let mut apart: BTreeMap<u32, (usize, u64)> = BTreeMap::new();
     let (mut all, mut of_none, mut most) = (0_u64, 0_u64, 0_u64);

@@ -233,7 +233,7 @@ fn servers(run: &Run) -> u32 {
     run.client.target.split(", ").count().max(1) as u32
 }
 
-fn stages<'a>(runs: &'a [Run], name: &'a str) -> impl Iterator<Item = &'a StageSummary> + Clone {
+fn stages<'a>(runs: &'a [Run], name: &'a str) -> impl Iterator<Item = &'a StageSummary> {
     let all = sweep::readable(runs).flat_map(|run| &run.stages);
     all.filter(move |stage| stage.name == name)
 }

@@ -130,7 +130,7 @@ pub enum Sustained {
 }
 
 /// Runs whose figures may be read: all but those that somebody stopped.
-pub(super) fn readable(runs: &[Run]) -> impl Iterator<Item = &Run> + Clone {
+pub(super) fn readable(runs: &[Run]) -> impl Iterator<Item = &Run> {
     runs.iter().filter(|run| run.end != RunEnd::Interrupted)
 }
 

@@ -231,11 +231,22 @@ fn bounded(seconds: f64, is_bound: bool) -> String {
 }
 
 fn times(size: &Size) -> String {
-    let mut text = format!(
+    let mut text = String::new();
+    for added in &size.refined {
+        let _ = writeln!(
+            text,
+            "refining `{}` adds up to {} stages, {} at most, to the first run of a side",
+            added.sweep,
+            added.stages,
+            scale::elapsed(added.duration_s)
+        );
+    }
+    let _ = write!(
+        text,
         "one run takes {}, drains and starts not counted",
         bounded(size.run_s, size.run_is_bound)
     );
-    if size.run_is_bound {
+    if size.stages.iter().any(|stage| stage.duration_is_bound) {
         text.push_str(
             " (≤ where the target decides: as long as when every request just keeps its SLO, or takes 10 s without one)",
         );

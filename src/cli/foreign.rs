@@ -18,12 +18,17 @@ impl From<ImportError> for Failure {
 
 /// The runs of a file or folder, ours or another tool's.
 pub(super) fn runs_at(path: &Path) -> Result<Vec<Run>, Failure> {
+    runs_by(path, &Options::default())
+}
+
+/// The same, with what is said beside the files of other tools.
+pub(super) fn runs_by(path: &Path, options: &Options) -> Result<Vec<Run>, Failure> {
     if path.is_file() {
-        return runs_of_file(path);
+        return runs_of_file(path, options);
     }
     match load_runs(path) {
         Err(error @ ArchiveError::NoRuns { .. }) => {
-            let runs = foreign_in(path, &Options::default())?;
+            let runs = foreign_in(path, options)?;
             if runs.is_empty() {
                 Err(error.into())
             } else {
@@ -34,7 +39,7 @@ pub(super) fn runs_at(path: &Path) -> Result<Vec<Run>, Failure> {
     }
 }
 
-fn runs_of_file(path: &Path) -> Result<Vec<Run>, Failure> {
+fn runs_of_file(path: &Path, options: &Options) -> Result<Vec<Run>, Failure> {
     let own = |path: &Path| parse_run(path, &text_of(path)?).map_err(Failure::from);
     if is_ours(path)? {
         return Ok(vec![own(path)?]);
@@ -46,7 +51,7 @@ fn runs_of_file(path: &Path) -> Result<Vec<Run>, Failure> {
     {
         return Ok(vec![run]);
     }
-    Ok(foreign.runs(&Options::default())?)
+    Ok(foreign.runs(options)?)
 }
 
 /// The runs of another tool's file, or of all those in a folder that are recognised.

@@ -290,6 +290,7 @@ impl<'a> Stored<'a> {
             path: self.path,
             pins: &pins,
             trace: sitting.trace_digest(),
+            foreign: None,
             day: Day::of(&context.now()),
         };
         let ground = match groundless {

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::foreign::foreign_at;
 use super::member::Member;
 use super::source::load_spec;
-use crate::archive::save_run;
+use crate::archive::{save_run, save_text};
 use crate::exit::Exit;
 use crate::importer::Options;
 use crate::provenance::PinPath;
@@ -32,6 +32,9 @@ Examples:
   infergate import run-*.json -o runs --pin engine.version=0.14.1 --pin hardware.gpu=H200
   infergate import profile_export.jsonl --slo ttft=300ms --slo tpot=40ms
   infergate compare --base old/*.json --candidate new/*.json
+  infergate baseline promote nightly/ --reason 'nightly of Monday'   # three sessions make a baseline
+  infergate import nightly/ --write-spec vllm.yaml
+  infergate gate vllm.yaml --candidate new/
 
 Exit codes: 0 imported · 2 no such file, or of no known tool")]
 pub(super) struct ImportArgs {
@@ -42,6 +45,10 @@ pub(super) struct ImportArgs {
     /// Write a run file for each run into this folder
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
+
+    /// Write a spec to gate such files by: its load is what the files tell, its cells are yours to change
+    #[arg(long, value_name = "SPEC")]
+    write_spec: Option<PathBuf>,
 
     /// Print the runs as JSON
     #[arg(long)]
@@ -78,6 +85,9 @@ pub(super) fn run(args: &ImportArgs, context: &mut Context) -> Result<Exit, Fail
             context.note(&format!("wrote `{}`", path.display()));
         }
     }
+    if let Some(path) = &args.write_spec {
+        write_spec(path, &runs, context)?;
+    }
     let text = if args.json {
         let json = serde_json::to_string_pretty(&runs);
         json.map_err(|error| {
@@ -92,6 +102,32 @@ pub(super) fn run(args: &ImportArgs, context: &mut Context) -> Result<Exit, Fail
     context.print(&text);
     warn_of_unused(&runs, &options.slo, context);
     Ok(Exit::Pass)
+}
+
+/// Writes the spec that the files' load comes to. A file that is there already may be someone's work.
+fn write_spec(path: &Path, runs: &[Run], context: &mut Context) -> Result<(), Failure> {
+    let refused =
+        |why: &str| Failure::usage(format!("cannot write the spec `{}`: {why}", path.display()));
+    let Some((first, others)) = runs.split_first() else {
+        return Err(refused("the files hold no run"));
+    };
+    if others
+        .iter()
+        .any(|run| run.spec.name != first.spec.name || !run.is_of_load(first))
+    {
+        return Err(refused(
+            "the files are of different tools or loads; name those of one load",
+        ));
+    }
+    if path.exists() {
+        return Err(refused("it exists; name another, or remove it"));
+    }
+    save_text(path, &first.spec.text)?;
+    context.note(&format!(
+        "wrote `{}`; `infergate gate {0} --candidate FILE` judges by it",
+        path.display()
+    ));
+    Ok(())
 }
 
 /// Says so where limits were given and no request is known that they could be held against.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::measure::{Measure, measure};
 use super::pairing::Arranged;
 use super::quality::{self, Alike};
-use super::{aftermath, definitions, energy};
+use super::{aftermath, definitions, energy, max_goodput};
 use crate::lang::Said;
 use crate::metric::{Cell, CellMetric, Kind, Metric, Quantile};
 use crate::quality::CheckKind;
@@ -154,7 +154,7 @@ pub fn measures(runs: &[&Run], cell: &Cell) -> Vec<Measure> {
 fn stages_of<'a>(run: &'a Run, cell: &Cell) -> impl Iterator<Item = &'a StageSummary> {
     run.stages
         .iter()
-        .filter(move |stage| cell.stage.as_ref().is_none_or(|name| *name == stage.name))
+        .filter(move |stage| cell.is_of(&stage.name))
 }
 
 /// What a side's requests did.
@@ -283,6 +283,17 @@ pub fn held(runs: &[&Run], reductions: Reductions<'_>) -> Vec<Cell> {
             }
         }
     }
+    for sweep in runs.iter().flat_map(|run| max_goodput::sweeps(run)) {
+        let best = CellMetric::value(Metric::MaxGoodput);
+        cells.extend(
+            best.map(|metric| Cell {
+                stage: Some(sweep.to_owned()),
+                class: None,
+                metric,
+            })
+            .filter(|cell| seen.insert(cell.clone())),
+        );
+    }
     if runs.iter().any(|run| run.cold_start.is_some()) {
         let of_run = Metric::ALL
             .into_iter()
@@ -313,7 +324,9 @@ fn metrics_of(
     Metric::ALL
         .into_iter()
         .flat_map(|metric| -> Vec<CellMetric> {
-            if metric.kind() == Kind::OfRun || repeats_another(class, metric) {
+            if matches!(metric.kind(), Kind::OfRun | Kind::OfSweep)
+                || repeats_another(class, metric)
+            {
                 Vec::new()
             } else if metric.is_quality() {
                 let value = CellMetric::value(metric).filter(|_| has_quality(class, metric));

@@ -1,10 +1,11 @@
 //! What both sides mean by a metric, and what has to be known of figures that other tools made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::pairing::Arranged;
 use crate::lang::{Said, of_judged};
 use crate::metric::{Metric, is_known, meaning};
+use crate::spec::Slo;
 use crate::summary::Run;
 
 /// Whether two definitions have anything in common: they are the same, or known both, so that each cell can
@@ -17,6 +18,14 @@ pub(super) fn meet(one: &str, other: &str) -> bool {
 pub(super) fn difference(arranged: &Arranged<'_>, metric: Metric) -> Option<Said> {
     let runs = || arranged.baseline.iter().chain(&arranged.candidate);
     let first = runs().next()?;
+    // Of our own runs the limits are part of the workload, which has to be the same anyway.
+    let is_limited =
+        first.spec.settings.is_some() && matches!(metric, Metric::Attainment | Metric::Goodput);
+    if is_limited && let Some(other) = runs().find(|run| run.spec.slos != first.spec.slos) {
+        let [ours, theirs] = [first, other].map(|run| limits(&run.spec.slos));
+        let args = [metric.to_string(), ours, theirs];
+        return Some(Said::new(of_judged::OTHER_LIMITS, args));
+    }
     let other = runs().find(|run| run.definition != first.definition)?;
     let (ours, theirs) = (
         meaning(&first.definition, metric),
@@ -34,6 +43,19 @@ pub(super) fn difference(arranged: &Arranged<'_>, metric: Metric) -> Option<Said
         told(theirs),
     ];
     Some(Said::new(of_judged::DEFINED_DIFFERENTLY, args))
+}
+
+/// `ttft ≤ 300ms` of each class; none where nothing limits.
+fn limits(slos: &BTreeMap<String, Slo>) -> String {
+    let clauses = slos.values().flatten();
+    let each: Vec<String> = clauses
+        .map(|(clause, limit)| format!("{} ≤ {limit}", clause.name()))
+        .collect();
+    if each.is_empty() {
+        "none".to_owned()
+    } else {
+        each.join(", ")
+    }
 }
 
 /// What is to be doubted of figures from other tools' files, each once.

@@ -1,7 +1,7 @@
 //! The value of one cell in one run, or why there is none.
 
 use super::fault::fault;
-use super::{aftermath, cold_start, energy, quality};
+use super::{aftermath, cold_start, energy, max_goodput, quality};
 use crate::metric::{Bad, Cell, Direction, Kind, Metric, Rate, Source, Statistic};
 use crate::quality::CheckKind;
 use crate::sample::{OutcomeKind, StopReason};
@@ -96,6 +96,9 @@ pub(super) fn measure(run: &Run, partner: Option<&Run>, cell: &Cell) -> Measure 
     let metric = cell.metric.metric();
     if metric.kind() == Kind::OfRun {
         return cold_start::measure(run, metric);
+    }
+    if metric.kind() == Kind::OfSweep {
+        return max_goodput::measure(run, cell);
     }
     if let Statistic::Task(name) = cell.metric.statistic() {
         return quality::imported(run, name);
@@ -194,7 +197,7 @@ pub(super) fn measure(run: &Run, partner: Option<&Run>, cell: &Cell) -> Measure 
 
 /// Whether the target was lost in one of these stages or before them: what was measured until then
 /// is no figure of the stage, and what was not is no gap.
-fn lost_in(run: &Run, stages: &[&StageSummary]) -> bool {
+pub(super) fn lost_in(run: &Run, stages: &[&StageSummary]) -> bool {
     let last = run.stages.last().map(|stage| stage.name.as_str());
     matches!(run.end, RunEnd::TargetLost { .. })
         && (stages.is_empty() || stages.iter().any(|stage| Some(stage.name.as_str()) == last))
@@ -229,7 +232,10 @@ fn unfit(stage: &StageSummary) -> Option<Unfit> {
 }
 
 /// A class of a stage, all pooled without a name. A stage of one class doesn't repeat it.
-fn class_of<'a>(stage: &'a StageSummary, class: Option<&str>) -> Option<&'a ClassSummary> {
+pub(super) fn class_of<'a>(
+    stage: &'a StageSummary,
+    class: Option<&str>,
+) -> Option<&'a ClassSummary> {
     match class {
         Some(name) if !stage.classes.is_empty() => stage.classes.get(name),
         Some(_) | None => Some(&stage.pooled),
@@ -349,6 +355,7 @@ fn bad(parts: &[&ClassSummary], metric: Metric) -> Option<Count> {
         Source::Requests
         | Source::Gaps
         | Source::Rate(_)
+        | Source::Sweep
         | Source::Energy
         | Source::Bad(Bad::Lost)
         | Source::ColdStart

@@ -12,6 +12,7 @@ mod cold_start;
 mod definitions;
 mod energy;
 mod fault;
+mod max_goodput;
 pub mod measure;
 pub mod pairing;
 pub mod pins;

@@ -243,8 +243,7 @@ fn archived_sessions<'a>(
         run.end == RunEnd::Complete
             && run.side != Some(Side::Candidate)
             && run.definition == model.definition
-            && run.spec.workload_digest == model.spec.workload_digest
-            && run.trace_digest == model.trace_digest
+            && run.is_of_load(model)
             && !baseline
                 .iter()
                 .chain(candidate)

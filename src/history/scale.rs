@@ -23,9 +23,12 @@ impl Scale {
     /// That of a metric.
     pub const fn of(metric: Metric) -> Self {
         match metric.kind() {
-            Kind::Distribution | Kind::Rate | Kind::Energy | Kind::OfRun | Kind::OfEvents => {
-                Self::Ratio
-            }
+            Kind::Distribution
+            | Kind::Rate
+            | Kind::OfSweep
+            | Kind::OfEvents
+            | Kind::Energy
+            | Kind::OfRun => Self::Ratio,
             Kind::Proportion => Self::Points,
         }
     }

@@ -109,8 +109,16 @@ phrases! {
         "基线的被测目标已丢失";
     DEFINED_DIFFERENTLY: "`{0}` is defined differently: `{1}`: {2}; `{3}`: {4}",
         "`{0}` 的定义不同：`{1}`：{2}；`{3}`：{4}";
+    OTHER_LIMITS: "`{0}` counts requests by other limits on either side: {1} and {2}; give both the same, as in `infergate import --slo`",
+        "`{0}` 两侧按不同的限值计数请求：{1} 与 {2}；请让两侧相同，例如 `infergate import --slo`";
     NO_COMPLETE_RUN: "no run is complete",
         "没有一次运行是完整的";
+
+    // What soaks found.
+    SOAK_ON_BOTH: "the soak `{0}` finds `{1}` on both sides",
+        "长稳阶段 `{0}` 在两侧均发现 `{1}`";
+    SOAK_ON_CANDIDATE: "the candidate's soak `{0}` finds `{1}`, and the baseline's does not: that is no pass, whatever the cells say; `infergate report RUN` shows the evidence",
+        "候选的长稳阶段 `{0}` 发现 `{1}`，而基线没有：无论指标项如何，这都不算通过；`infergate report RUN` 会给出证据";
 
     // What a policy decides.
     POLICY: "{0} in the spec decides",

@@ -6,6 +6,7 @@
 
 mod capacity;
 mod explain;
+mod happened;
 mod judged;
 mod labels;
 mod language;
@@ -34,6 +35,7 @@ pub mod of_judged {
 pub mod say {
     pub use super::capacity::*;
     pub use super::explain::*;
+    pub use super::happened::*;
     pub use super::report::*;
     pub use super::session::*;
     pub use super::terms::*;
@@ -56,6 +58,7 @@ fn all() -> impl Iterator<Item = &'static Phrase> {
     let catalogues = [
         capacity::ALL,
         explain::ALL,
+        happened::ALL,
         judged::ALL,
         report::ALL,
         session::ALL,

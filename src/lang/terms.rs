@@ -12,6 +12,7 @@ phrases! {
     MAX_STALL: "max stall", "最长停顿";
     E2E: "E2E", "端到端延迟 E2E";
     GOODPUT: "goodput", "有效吞吐 goodput";
+    MAX_GOODPUT: "largest goodput", "最大有效吞吐 max goodput";
     ATTAINMENT: "attainment", "SLO 达成率";
     REQUEST_THROUGHPUT: "request throughput", "请求吞吐";
     OUTPUT_THROUGHPUT: "output throughput", "输出吞吐";

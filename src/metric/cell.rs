@@ -207,16 +207,21 @@ impl FromStr for CellMetric {
                 metric,
                 statistic: Statistic::Quantile(q.parse()?),
             }),
-            (Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfRun | Kind::OfEvents, None) => {
-                Ok(Self {
+            (
+                Kind::Rate
+                | Kind::OfSweep
+                | Kind::OfEvents
+                | Kind::Energy
+                | Kind::Proportion
+                | Kind::OfRun,
+                statistic,
+            ) => match statistic {
+                None => Ok(Self {
                     metric,
                     statistic: Statistic::Value,
-                })
-            }
-            (
-                Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfRun | Kind::OfEvents,
-                Some(_),
-            ) => Err(CellMetricError::TakesNoStatistic { metric }),
+                }),
+                Some(_) => Err(CellMetricError::TakesNoStatistic { metric }),
+            },
         }
     }
 }
@@ -242,8 +247,8 @@ impl<'de> Deserialize<'de> for CellMetric {
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
 )]
 pub struct Cell {
-    /// The stage's name; `None` pools all measured stages (proportions only), or says that the cell
-    /// is of the whole run.
+    /// The stage's name, or the sweep's where the cell is of all its steps; `None` pools all measured stages
+    /// (proportions only), or says that the cell is of the whole run.
     pub stage: Option<String>,
     /// The class's name; `None` pools all classes.
     pub class: Option<String>,
@@ -256,9 +261,12 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = match self.metric.metric().kind() {
             Kind::OfRun => "run",
-            Kind::Distribution | Kind::Rate | Kind::Energy | Kind::Proportion | Kind::OfEvents => {
-                "*"
-            }
+            Kind::Distribution
+            | Kind::Rate
+            | Kind::OfSweep
+            | Kind::OfEvents
+            | Kind::Energy
+            | Kind::Proportion => "*",
         };
         write!(f, "{}/", self.stage.as_deref().unwrap_or(whole))?;
         if let Some(class) = &self.class {
@@ -355,6 +363,7 @@ mod tests {
         for text in [
             "steady/ttft.p95",
             "sweep@8/chat/tpot.p99.9",
+            "sweep/max_goodput",
             "*/error_ratio",
             "run/ttft.p50",
             "run/cold_ready",

@@ -25,7 +25,9 @@ pub fn meaning(definition: &str, metric: Metric) -> Option<&'static str> {
         Metric::RequestThroughput => Some(of.completed),
         Metric::OutputThroughput | Metric::TotalThroughput => of.tokens,
         Metric::InputThroughput => of.input,
-        Metric::ErrorRatio | Metric::Attainment | Metric::Goodput => Some(of.good),
+        Metric::ErrorRatio | Metric::Attainment | Metric::Goodput | Metric::MaxGoodput => {
+            Some(of.good)
+        }
         Metric::Ttfa
         | Metric::TruncatedRatio
         | Metric::TokensPerJoule

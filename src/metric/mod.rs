@@ -2,6 +2,7 @@
 
 mod cell;
 mod meaning;
+mod scope;
 mod source;
 mod task;
 
@@ -53,6 +54,8 @@ pub enum Metric {
     E2e,
     /// Requests per second that completed within every clause of their SLO.
     Goodput,
+    /// The largest goodput over the steps of a sweep.
+    MaxGoodput,
     /// Share of scheduled requests that were good.
     Attainment,
     /// Completions per second.
@@ -104,6 +107,8 @@ pub enum Kind {
     Rate,
     /// One figure of energy a stage; compared as a ratio.
     Energy,
+    /// One rate a sweep, of all its steps; compared as a ratio.
+    OfSweep,
     /// One share a stage; compared in percentage points.
     Proportion,
     /// One time a run, of no stage; compared as a ratio.
@@ -134,8 +139,9 @@ impl Direction {
 
 impl Metric {
     /// All metrics, in the order in which reports show them.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 29] = [
         Self::Goodput,
+        Self::MaxGoodput,
         Self::Attainment,
         Self::ErrorRatio,
         Self::TruncatedRatio,
@@ -176,6 +182,7 @@ impl Metric {
             Self::MaxStall => "max_stall",
             Self::E2e => "e2e",
             Self::Goodput => "goodput",
+            Self::MaxGoodput => "max_goodput",
             Self::Attainment => "attainment",
             Self::RequestThroughput => "request_throughput",
             Self::OutputThroughput => "output_throughput",
@@ -214,7 +221,7 @@ impl Metric {
             | Self::ColdWarmRequest
             | Self::RecoveryTime
             | Self::DrainTime => Unit::Seconds,
-            Self::Goodput | Self::RequestThroughput => Unit::RequestsPerSecond,
+            Self::Goodput | Self::MaxGoodput | Self::RequestThroughput => Unit::RequestsPerSecond,
             Self::OutputThroughput | Self::InputThroughput | Self::TotalThroughput => {
                 Unit::TokensPerSecond
             }
@@ -252,6 +259,7 @@ impl Metric {
             | Self::DrainTime
             | Self::LostToEvents => Direction::LowerIsBetter,
             Self::Goodput
+            | Self::MaxGoodput
             | Self::Attainment
             | Self::RequestThroughput
             | Self::OutputThroughput
@@ -281,6 +289,9 @@ impl Metric {
                 "last token − origin of latency; end of body where the answer is not streamed"
             }
             Self::Goodput => "completed requests within every clause of their SLO / window",
+            Self::MaxGoodput => {
+                "largest goodput over the steps of a sweep, those left out that refine it"
+            }
             Self::Attainment => "good requests / (scheduled − cancelled)",
             Self::RequestThroughput => "completions in the window / window",
             Self::OutputThroughput => "output tokens received in the window / window",

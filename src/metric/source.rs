@@ -13,6 +13,8 @@ pub enum Source {
     Rate(Rate),
     /// Requests of a stage that are bad, by all that count.
     Bad(Bad),
+    /// The steps of a sweep.
+    Sweep,
     /// The power that GPUs drew.
     Energy,
     /// How a launched engine came up.
@@ -62,6 +64,7 @@ impl Metric {
             Self::Ttft | Self::Ttfa | Self::Tpot | Self::MaxStall | Self::E2e => Source::Requests,
             Self::Itl | Self::ChunkGap => Source::Gaps,
             Self::Goodput => Source::Rate(Rate::Good),
+            Self::MaxGoodput => Source::Sweep,
             Self::RequestThroughput => Source::Rate(Rate::Completed),
             Self::OutputThroughput => Source::Rate(Rate::Output),
             Self::InputThroughput => Source::Rate(Rate::Input),
@@ -84,6 +87,7 @@ impl Metric {
         match self.source() {
             Source::Requests | Source::Gaps => Kind::Distribution,
             Source::Rate(_) => Kind::Rate,
+            Source::Sweep => Kind::OfSweep,
             Source::Energy => Kind::Energy,
             Source::ColdStart => Kind::OfRun,
             Source::Aftermath => Kind::OfEvents,

@@ -149,7 +149,7 @@ fn readings(metric: Metric, baseline: Option<Reading>, candidate: Option<Reading
                 Kind::Distribution | Kind::Proportion => {
                     Text::say(say::N_VALUES, [text, Text::just(scale::count(reading.n))])
                 }
-                Kind::Rate | Kind::Energy | Kind::OfRun | Kind::OfEvents => text,
+                Kind::Rate | Kind::OfSweep | Kind::OfEvents | Kind::Energy | Kind::OfRun => text,
             }
         }
     };

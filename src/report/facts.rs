@@ -123,7 +123,7 @@ impl Facts {
                 .into_iter()
                 .flat_map(|(side, runs)| steps(side, runs))
                 .collect(),
-            slo: slo_of(sides),
+            slo: limits_of(sides.candidate.iter().chain(sides.baseline)),
             engines: engines::rows(sides.baseline, sides.candidate),
             capacity: capacity_of(sides).map(Box::new),
             caveats: caveats(sides),
@@ -148,9 +148,8 @@ fn capacity_of(sides: &Sides<'_>) -> Option<CapacityFile> {
 }
 
 /// Thresholds of the SLOs that runs were measured by and charts can show, each once, smallest first.
-fn slo_of(sides: &Sides<'_>) -> BTreeMap<Metric, Vec<f64>> {
+pub(super) fn limits_of<'a>(runs: impl Iterator<Item = &'a Run>) -> BTreeMap<Metric, Vec<f64>> {
     let mut found: BTreeMap<Metric, Vec<f64>> = BTreeMap::new();
-    let runs = sides.candidate.iter().chain(sides.baseline);
     for (clause, limit) in runs.flat_map(|run| run.spec.slos.values().flatten()) {
         let metric = match clause {
             SloClause::Ttft => Metric::Ttft,

@@ -1,8 +1,10 @@
 //! What happened in a stage on purpose and what followed, in words.
 
+use crate::lang::say;
 use crate::summary::{Aftermath, Bursts, EventSummary, Recovery, StageSummary};
 use crate::unit::scale::{self, Unit};
 
+use super::outcomes;
 use super::span::Text;
 
 /// A line or two an event, then one for all bursts; empty where nothing happened.
@@ -11,116 +13,109 @@ pub(super) fn lines(stage: &StageSummary) -> Vec<Text> {
     events.chain(stage.bursts.as_ref().map(bursts)).collect()
 }
 
-fn seconds(s: f64) -> String {
-    scale::value(Unit::Seconds, s)
+fn seconds(s: f64) -> Text {
+    Text::just(scale::value(Unit::Seconds, s))
 }
 
 fn event(event: &EventSummary) -> Vec<Text> {
-    let mut text = Text::value(&event.name)
-        .words(" (")
-        .quoted(&event.what)
-        .words("), planned at ")
-        .figure(seconds(event.planned_s));
-    match event.began_s {
-        Some(at) => text = text.words(", done at ").figure(seconds(at)),
-        None => text = text.words(", never begun"),
-    }
+    let own = [
+        Text::value(&event.name),
+        Text::value(&event.what),
+        seconds(event.planned_s),
+    ];
+    let text = match event.began_s {
+        Some(at) => Text::say(say::EVENT_DONE, own.into_iter().chain([seconds(at)])),
+        None => Text::say(say::EVENT_NEVER, own),
+    };
     if let Some(why) = event.outcome.trouble() {
-        text = text.words(": failed, ").prose(why);
-        if !event.output.is_empty() {
-            text = text.words("; it said ").quoted(&event.output);
-        }
-        return vec![text];
+        let failed = Text::say(say::EVENT_DID_FAIL, [text, Text::default().prose(why)]);
+        return vec![if event.output.is_empty() {
+            failed
+        } else {
+            Text::say(say::EVENT_SAID, [failed, Text::value(&event.output)])
+        }];
     }
     match &event.aftermath {
-        Some(after) => vec![text.words(": ").then(lost(after)), course(after)],
+        Some(after) => vec![
+            Text::say(say::EVENT_FOLLOWED, [text, lost(after)]),
+            course(after),
+        ],
         None => vec![text],
     }
 }
 
 fn lost(after: &Aftermath) -> Text {
     if after.lost.is_empty() {
-        return Text::of("no request was lost");
+        return Text::word(say::NOTHING_LOST);
     }
     let kinds = after.lost.iter().map(|(kind, count)| {
-        Text::just(scale::count(*count))
-            .words(" ")
-            .words(kind.label())
+        let of = [Text::just(scale::count(*count)), outcomes::ending(*kind)];
+        Text::say(say::COUNTED, of)
     });
-    Text::just(scale::count(after.lost()))
-        .words(" requests lost until the next event or the window's end (")
-        .then(Text::join(kinds, ", "))
-        .words(")")
+    let all = Text::just(scale::count(after.lost()));
+    Text::say(say::LOST, [all, Text::list(kinds)])
 }
 
 fn course(after: &Aftermath) -> Text {
     let text = match &after.recovery {
-        Recovery::Kept => Text::of("attainment stayed as before"),
-        Recovery::After { s } => Text::of("attainment was back ")
-            .figure(seconds(*s))
-            .words(" after it"),
+        Recovery::Kept => Text::word(say::ATTAINMENT_KEPT),
+        Recovery::After { s } => Text::say(say::ATTAINMENT_BACK, [seconds(*s)]),
         Recovery::Never { why } => Text::default().prose(why),
-        Recovery::Absent { why } => Text::of("recovery unknown: ").prose(why),
+        Recovery::Absent { why } => Text::say(say::RECOVERY_UNKNOWN, [Text::default().prose(why)]),
     };
-    let text = match after.attainment_before {
-        Some(before) => text
-            .words(" (")
-            .figure(scale::value(Unit::Proportion, before))
-            .words(" before the first event)"),
+    let recovered = match after.attainment_before {
+        Some(before) => Text::say(say::BEFORE_FIRST, [text, share(before)]),
         None => text,
     };
     let [before, meanwhile] = scale::row(
         Unit::RequestsPerSecond,
         [after.goodput_before_rps, after.goodput_while_rps],
+    )
+    .map(Text::just);
+    let text = Text::say(
+        say::GOODPUT_WHILE,
+        [meanwhile, seconds(after.while_s), before],
     );
-    let text = text
-        .words("; goodput ")
-        .figure(meanwhile)
-        .words(" over the ")
-        .figure(seconds(after.while_s))
-        .words(" that it lasted, ")
-        .figure(before)
-        .words(" before");
-    let text = match after.remaining() {
-        Some(share) => text
-            .words(", so ")
-            .figure(scale::value(Unit::Proportion, share))
-            .words(" remained"),
+    let goodput = match after.remaining() {
+        Some(left) => Text::say(say::REMAINED, [text, share(left)]),
         None => text,
     };
-    let text = text
-        .words("; in flight ")
-        .figure(scale::mean(after.in_flight_before))
-        .words(" before, ")
-        .figure(scale::count(after.in_flight_most))
-        .words(" at most after");
-    match &after.drained {
-        Recovery::Kept => text.words(", no backlog"),
-        Recovery::After { s } => text
-            .words(", the backlog gone ")
-            .figure(seconds(*s))
-            .words(" after its end"),
-        Recovery::Never { why } | Recovery::Absent { why } => text.words(", ").prose(why),
-    }
+    let flight = Text::say(
+        say::FLIGHT_AFTER,
+        [
+            Text::just(scale::mean(after.in_flight_before)),
+            Text::just(scale::count(after.in_flight_most)),
+        ],
+    );
+    let flight = match &after.drained {
+        Recovery::Kept => Text::say(say::NO_BACKLOG, [flight]),
+        Recovery::After { s } => Text::say(say::BACKLOG_GONE, [flight, seconds(*s)]),
+        Recovery::Never { why } | Recovery::Absent { why } => {
+            Text::say(say::BACKLOG_UNKNOWN, [flight, Text::default().prose(why)])
+        }
+    };
+    Text::clauses([recovered, goodput, flight])
+}
+
+fn share(share: f64) -> Text {
+    Text::just(scale::value(Unit::Proportion, share))
 }
 
 fn bursts(bursts: &Bursts) -> Text {
-    let text = Text::of("bursts: ")
-        .figure(scale::count(bursts.bursts))
-        .words(", in flight ")
-        .figure(scale::mean(bursts.in_flight_before))
-        .words(" before the first and ")
-        .figure(scale::count(bursts.in_flight_most))
-        .words(" at most; the backlog of ")
-        .figure(scale::count(bursts.drained))
-        .words(" was gone before the next burst or the window's end");
+    let text = Text::say(
+        say::BURSTS,
+        [
+            Text::just(scale::count(bursts.bursts)),
+            Text::just(scale::mean(bursts.in_flight_before)),
+            Text::just(scale::count(bursts.in_flight_most)),
+            Text::just(scale::count(bursts.drained)),
+        ],
+    );
     match (bursts.drain_median_s, bursts.drain_max_s) {
-        (Some(median), Some(longest)) => text
-            .words(", ")
-            .figure(seconds(median))
-            .words(" after the burst's end at the median, ")
-            .figure(seconds(longest))
-            .words(" at the longest"),
+        (Some(median), Some(longest)) => Text::say(
+            say::BURSTS_DRAINED,
+            [text, seconds(median), seconds(longest)],
+        ),
         _ => text,
     }
 }

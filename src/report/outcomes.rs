@@ -238,7 +238,7 @@ pub(super) fn failures(outcomes: &BTreeMap<OutcomeKind, u64>) -> Option<Text> {
     (!parts.is_empty()).then(|| Text::list(parts))
 }
 
-fn ending(kind: OutcomeKind) -> Text {
+pub(super) fn ending(kind: OutcomeKind) -> Text {
     Text::word(match kind {
         OutcomeKind::Completed => say::COMPLETED,
         OutcomeKind::Truncated => say::TRUNCATED,

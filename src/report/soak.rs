@@ -1,5 +1,6 @@
 //! What a soak shows, in words.
 
+use crate::lang::say;
 use crate::sample::{AcrossPause, Pause};
 use crate::summary::{Course, Moved, SoakCode, SoakFigure, SoakFinding, SoakView};
 use crate::unit::scale::{self, Unit};
@@ -19,47 +20,39 @@ pub(super) fn lines(view: &SoakView) -> Vec<Text> {
 
 /// `cut off after 2 h (120 windows) and gone on with 31 min later: …`.
 fn paused(pause: &Pause) -> Text {
-    let text = Text::of("cut off after ")
-        .figure(scale::elapsed(pause.after_s))
-        .words(" (")
-        .figure(scale::count(pause.after_windows))
-        .words(" windows) and gone on with ")
-        .figure(scale::elapsed(pause.lasted_s))
-        .words(" later: windows on either side are not held against each other; ");
-    match &pause.engine {
-        AcrossPause::RanOn => text.words("the engine ran on"),
-        AcrossPause::Anew { how } => text
-            .words("the engine was started anew (")
-            .quoted(how)
-            .words("), so nothing that creeps is claimed across it"),
-        AcrossPause::Unknown { why } => text
-            .words("whether the engine ran on is unknown (")
-            .quoted(why)
-            .words("), so nothing that creeps is claimed across it"),
-    }
+    let engine = match &pause.engine {
+        AcrossPause::RanOn => Text::word(say::SOAK_RAN_ON),
+        AcrossPause::Anew { how } => Text::say(say::SOAK_ANEW, [Text::value(how)]),
+        AcrossPause::Unknown { why } => Text::say(say::SOAK_UNKNOWN_RUN, [Text::value(why)]),
+    };
+    let of = [
+        Text::just(scale::elapsed(pause.after_s)),
+        Text::just(scale::count(pause.after_windows)),
+        Text::just(scale::elapsed(pause.lasted_s)),
+        engine,
+    ];
+    Text::say(say::SOAK_PAUSED, of)
 }
 
 /// A finding in one sentence.
 pub(super) fn finding(found: &SoakFinding, view: &SoakView) -> Text {
     let what = match found.code {
-        SoakCode::EngineLeak => "the engine's memory creeps up and does not level off",
-        SoakCode::Fragmentation => "the same load gets slower while the KV cache has less room",
-        SoakCode::Slowdown => "the same load gets slower, and the KV cache does not say why",
-        SoakCode::TailDrift => "the slowest requests get slower, the usual ones don't",
-        SoakCode::ClientLeak => {
-            "the client's own memory creeps up, which is no fault of the engine"
-        }
+        SoakCode::EngineLeak => say::SOAK_ENGINE_LEAK,
+        SoakCode::Fragmentation => say::SOAK_FRAGMENTATION,
+        SoakCode::Slowdown => say::SOAK_SLOWDOWN,
+        SoakCode::TailDrift => say::SOAK_TAIL_DRIFT,
+        SoakCode::ClientLeak => say::SOAK_CLIENT_LEAK,
     };
     let evidence = found
         .evidence
         .iter()
         .filter_map(|figure| moved(*figure, view));
-    Text::default()
-        .quoted(found.code.name())
-        .words(" ")
-        .words(what)
-        .words(": ")
-        .then(Text::join(evidence, ", "))
+    let of = [
+        Text::value(found.code.name()),
+        Text::word(what),
+        Text::list(evidence),
+    ];
+    Text::say(say::SOAK_FOUND, of)
 }
 
 /// `engine memory +41.20 % [+38.00 %, +44.10 %] over 8 h in 12 batches`.
@@ -74,53 +67,60 @@ fn moved(figure: SoakFigure, view: &SoakView) -> Option<Text> {
     else {
         return None;
     };
-    Some(
-        Text::of(figure.label())
-            .words(" ")
-            .figure(scale::change(*growth))
-            .words(" [")
-            .figure(scale::change(*low))
-            .words(", ")
-            .figure(scale::change(*high))
-            .words("] over ")
-            .figure(scale::elapsed(view.window_s * view.windows as f64))
-            .words(" in ")
-            .figure(scale::count(*batches))
-            .words(" batches"),
-    )
+    let figures = [
+        scale::change(*growth),
+        scale::change(*low),
+        scale::change(*high),
+        scale::elapsed(view.window_s * view.windows as f64),
+        scale::count(*batches),
+    ];
+    let of = [name(figure)].into_iter().chain(figures.map(Text::just));
+    Some(Text::say(say::SOAK_MOVED, of))
+}
+
+fn name(figure: SoakFigure) -> Text {
+    Text::word(match figure {
+        SoakFigure::TtftP50 => say::SOAK_TTFT_P50,
+        SoakFigure::TtftP99 => say::SOAK_TTFT_P99,
+        SoakFigure::TpotP50 => say::SOAK_TPOT_P50,
+        SoakFigure::OutputThroughput => say::SOAK_OUTPUT,
+        SoakFigure::EngineMemory => say::SOAK_ENGINE_MEMORY,
+        SoakFigure::KvUsage => say::SOAK_KV_USAGE,
+        SoakFigure::KvBlocks => say::SOAK_KV_BLOCKS,
+        SoakFigure::Preemptions => say::SOAK_PREEMPTIONS,
+        SoakFigure::ClientMemory => say::SOAK_CLIENT_MEMORY,
+    })
 }
 
 fn quiet(view: &SoakView) -> Text {
     let (mut seen, mut unseen) = (Vec::new(), Vec::new());
     for (figure, course) in &view.trends {
         match course {
-            Course::Seen { moved, growth, .. } => {
-                let text = Text::of(figure.label());
-                seen.push(match moved {
-                    Moved::Level => text,
-                    // A figure that moved and is no finding: faster, or a cache that fills.
-                    Moved::Up | Moved::Down => {
-                        text.words(" (").figure(scale::change(*growth)).words(")")
-                    }
-                });
-            }
-            Course::Absent { .. } => unseen.push(Text::of(figure.label())),
+            Course::Seen { moved, growth, .. } => seen.push(match moved {
+                Moved::Level => name(*figure),
+                // A figure that moved and is no finding: faster, or a cache that fills.
+                Moved::Up | Moved::Down => {
+                    let by = Text::just(scale::change(*growth));
+                    Text::say(say::SOAK_BY, [name(*figure), by])
+                }
+            }),
+            Course::Absent { .. } => unseen.push(name(*figure)),
         }
     }
-    let text = Text::of("nothing crept by more than ")
-        .figure(scale::value(Unit::Proportion, view.tolerance))
-        .words(" in ")
-        .figure(scale::count(view.windows))
-        .words(" windows");
+    let of = [
+        Text::just(scale::value(Unit::Proportion, view.tolerance)),
+        Text::just(scale::count(view.windows)),
+    ];
+    let text = Text::say(say::SOAK_QUIET, of);
     let text = if seen.is_empty() {
         text
     } else {
-        text.words(": ").then(Text::join(seen, ", "))
+        Text::say(say::SOAK_SEEN, [text, Text::list(seen)])
     };
     if unseen.is_empty() {
         text
     } else {
-        text.words("; unknown: ").then(Text::join(unseen, ", "))
+        Text::say(say::SOAK_UNSEEN, [text, Text::list(unseen)])
     }
 }
 

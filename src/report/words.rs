@@ -26,6 +26,7 @@ pub(super) const fn name(metric: Metric) -> Phrase {
         Metric::MaxStall => say::MAX_STALL,
         Metric::E2e => say::E2E,
         Metric::Goodput => say::GOODPUT,
+        Metric::MaxGoodput => say::MAX_GOODPUT,
         Metric::Attainment => say::ATTAINMENT,
         Metric::RequestThroughput => say::REQUEST_THROUGHPUT,
         Metric::OutputThroughput => say::OUTPUT_THROUGHPUT,
@@ -105,17 +106,12 @@ fn direction(metric: Metric, change: Change) -> Phrase {
     if (estimate(change) * 1e4).round() == 0.0 {
         return say::NO_CHANGE;
     }
-    let up = estimate(change) > 0.0;
-    match (metric.kind(), change) {
-        (Kind::Distribution | Kind::OfRun | Kind::OfEvents, _) if up => say::SLOWER,
-        (Kind::Distribution | Kind::OfRun | Kind::OfEvents, _) => say::FASTER,
-        (Kind::Rate | Kind::Energy, Change::Ratio { .. }) if up => say::MORE,
-        (Kind::Rate | Kind::Energy, Change::Ratio { .. }) => say::LESS,
-        (Kind::Rate | Kind::Energy, Change::Points { .. }) | (Kind::Proportion, _) if up => {
-            say::HIGHER
-        }
-        (Kind::Rate | Kind::Energy, Change::Points { .. }) | (Kind::Proportion, _) => say::LOWER,
-    }
+    let [up, down] = match (metric.kind(), change) {
+        (Kind::Distribution | Kind::OfRun | Kind::OfEvents, _) => [say::SLOWER, say::FASTER],
+        (Kind::Proportion, _) | (_, Change::Points { .. }) => [say::HIGHER, say::LOWER],
+        (Kind::Rate | Kind::OfSweep | Kind::Energy, Change::Ratio { .. }) => [say::MORE, say::LESS],
+    };
+    if estimate(change) > 0.0 { up } else { down }
 }
 
 /// Goodput near full attainment is judged in points of attainment, which has to be said.

@@ -10,6 +10,7 @@ use crate::sim::profile::{Constants, NoiseLevel};
 use crate::spec;
 use crate::summary::{Run, Side};
 use crate::unit::Nanos;
+use crate::verdict::CellState;
 
 /// A profile under requests of half to one and a half times these tokens, without any prefix in common.
 struct Case {
@@ -254,4 +255,63 @@ fn a_slower_decode_needs_more_replicas_and_costs_more() {
     // The same engine again has no difference.
     let same = Compared::of(side(0.0), side(0.0));
     assert!(!same.moved(), "{:?}", same.difference);
+}
+
+/// Pairs of a sweep, the candidate's engine decoding so much slower, in turns.
+fn pairs(case: &Case, users: &[u32], slo: &str, slower: f64) -> [Vec<Run>; 2] {
+    let side = |side: Side, slower: f64| -> Vec<Run> {
+        let mut runs = case.runs(users, slo, slower, 5);
+        for (run, pair) in runs.iter_mut().zip(0_u32..) {
+            let second = (side == Side::Candidate) == (pair % 2 == 0);
+            run.side = Some(side);
+            run.id = format!("{pair}-{side:?}");
+            run.started = format!("2026-01-01T00:00:{:02}Z", 2 * pair + u32::from(second));
+        }
+        runs
+    };
+    [side(Side::Baseline, 0.0), side(Side::Candidate, slower)]
+}
+
+#[test]
+fn a_slower_decode_regresses_the_largest_goodput_and_the_same_engine_does_not() {
+    let case = &CASES[1];
+    let users = &case.users[2..];
+    let slo = ", slo: {tpot: 6ms}";
+    let text = case.spec(users, slo).replace(
+        "{metric: error_ratio, stages: [\"sweep@4\"], at_most: 50%}",
+        "{metric: max_goodput, worse_by: 10%}, {metric: goodput, stages: [\"sweep@8\"], worse_by: 10%}",
+    );
+    let source = Source {
+        path: "capacity.yaml".to_owned(),
+        text,
+    };
+    let parsed = spec::parse(&source, &|_| None, &|_| Err("none".to_owned())).unwrap();
+    let gate = parsed.spec.gate;
+    assert_eq!(gate.cells[0].cell.to_string(), "sweep/max_goodput");
+    let judged = |slower: f64| {
+        let [baseline, candidate] = pairs(case, users, slo, slower);
+        let sides = crate::compare::Sides {
+            baseline: &baseline,
+            candidate: &candidate,
+            archive: &[],
+        };
+        let under_test = crate::provenance::UnderTest::NOTHING;
+        let comparison = crate::compare::compare(&sides, &gate, &under_test);
+        let judgement = crate::verdict::judge(&comparison, &gate);
+        let gated = judgement.findings.into_iter().filter(|found| found.gated);
+        gated
+            .map(|found| (found.cell.to_string(), found.state))
+            .collect::<Vec<_>>()
+    };
+    // A fifth less speed is a quarter more time.
+    let slower = judged(0.25);
+    assert!(
+        slower.contains(&("sweep/max_goodput".to_owned(), CellState::Regressed)),
+        "{slower:?}"
+    );
+    let same = judged(0.0);
+    assert!(
+        same.iter().all(|(_, state)| *state == CellState::Ok),
+        "{same:?}"
+    );
 }

@@ -58,14 +58,16 @@ impl Gate {
     ///
     /// Another stage runs once a side, and pooled cells take what there is of it.
     pub fn repeats_stage(&self, stage: &str) -> bool {
-        let gains = |cell: &'_ GateCell| cell.trade.as_ref()?.gain.stage.clone();
+        let gain = |cell: &'_ GateCell| cell.trade.as_ref().map(|trade| trade.gain.clone());
         let mut named = self
             .cells
             .iter()
             .filter(|cell| !cell.informational)
-            .flat_map(|cell| cell.cell.stage.clone().into_iter().chain(gains(cell)))
+            .flat_map(|cell| [Some(cell.cell.clone()), gain(cell)])
+            .flatten()
+            .filter(|cell| cell.stage.is_some())
             .peekable();
-        named.peek().is_none() || named.any(|name| name == stage)
+        named.peek().is_none() || named.any(|cell| cell.is_of(stage))
     }
 }
 

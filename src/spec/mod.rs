@@ -80,7 +80,7 @@ pub use metrics::MetricsPlace;
 pub use model::{Api, DeclaredPins, Layer, Slo, SloClause, Spec, Target, Workload};
 pub use place::TargetPlace;
 pub use rate::RateProfile;
-pub use refine::Refine;
+pub use refine::{Refine, Refining};
 pub use replay::{Account, Played, Replay, ReplayRow, ReplayStamp};
 pub use rows::{FileRow, Rows, RowsKind, RowsSize, RowsStamp, Said};
 pub use select::SelectError;

@@ -2,6 +2,7 @@
 
 use super::model::Spec;
 use super::stage::Stage;
+use crate::metric::Cell;
 
 /// Why labels cannot be selected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,10 +64,8 @@ impl Spec {
         if self.stages.is_empty() {
             return Err(SelectError::NothingLeft { known });
         }
-        let runs = |name: &String| self.stages.iter().any(|stage| stage.name == *name);
-        self.gate
-            .cells
-            .retain(|cell| cell.cell.stage.as_ref().is_none_or(runs));
+        let runs = |cell: &Cell| self.stages.iter().any(|stage| cell.is_of(&stage.name));
+        self.gate.cells.retain(|cell| runs(&cell.cell));
         self.select = labels.to_vec();
         self.select.sort_unstable();
         self.select.dedup();

@@ -102,6 +102,23 @@ pub struct Run {
     pub merged: Vec<MergedShard>,
 }
 
+impl Run {
+    /// Whether both were sent the same requests. Of runs of other tools nobody has the requests: what both
+    /// know of their load has to be the same, and one of them is never of a load of ours.
+    pub fn is_of_load(&self, other: &Self) -> bool {
+        match (&self.spec.settings, &other.spec.settings) {
+            (Some(ours), Some(theirs)) => ours
+                .iter()
+                .all(|(what, value)| theirs.get(what).is_none_or(|other| other == value)),
+            (None, None) => {
+                self.spec.workload_digest == other.spec.workload_digest
+                    && self.trace_digest == other.trace_digest
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A step of a sweep that was not run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct SkippedStage {

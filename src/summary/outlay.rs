@@ -22,13 +22,25 @@ pub fn least(spec: &Spec, plan: &Plan, all: bool) -> Outlay {
     })
 }
 
-/// What one run takes when every request just keeps its SLO; requests of which the target's speed
-/// decides are left out.
+/// What one run takes when every request just keeps its SLO, with all that refining a sweep may add to a run of all
+/// stages; requests of which the target's speed decides are left out.
 pub fn bound(spec: &Spec, plan: &Plan, all: bool) -> Outlay {
     let latency = spec.workload.latency_at_slo();
-    sum(spec, plan, all, |stage| Outlay {
+    let planned = sum(spec, plan, all, |stage| Outlay {
         seconds: stage.expected_duration(latency).as_secs_f64(),
         ..requested(spec, stage, false)
+    });
+    if !all {
+        return planned;
+    }
+    spec.refinings().iter().fold(planned, |sum, refining| {
+        let each = requested(spec, refining.longest, false);
+        let stages = f64::from(refining.stages);
+        sum.plus(Outlay {
+            seconds: refining.at_most.as_secs_f64(),
+            requests: stages * each.requests,
+            tokens: stages * each.tokens,
+        })
     })
 }
 

@@ -370,7 +370,7 @@ pub(super) fn reading(cell: &ComparedCell, side: &[Measure]) -> Option<Reading> 
         .map(|measure| match (&measure.value, kind) {
             (Value::Measured(value), _) => *value,
             (_, Kind::Distribution | Kind::Energy | Kind::OfRun | Kind::OfEvents) => f64::INFINITY,
-            (_, Kind::Rate | Kind::Proportion) => 0.0,
+            (_, Kind::Rate | Kind::OfSweep | Kind::Proportion) => 0.0,
         })
         .collect();
     let count = values.len() as f64;

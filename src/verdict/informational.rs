@@ -21,7 +21,7 @@ pub(super) fn default_limit(cell: &ComparedCell) -> Limit {
             ratio: 0.10,
             floor: None,
         },
-        Kind::Rate | Kind::Energy => Limit::WorseBy {
+        Kind::Rate | Kind::OfSweep | Kind::Energy => Limit::WorseBy {
             ratio: 0.05,
             floor: None,
         },

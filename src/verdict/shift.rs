@@ -88,6 +88,6 @@ fn tells(cell: &ComparedCell, finding: &Finding) -> bool {
         && match metric.metric().kind() {
             Kind::Distribution => !tail,
             Kind::Rate => cell.closed_loop,
-            Kind::Proportion | Kind::Energy | Kind::OfRun | Kind::OfEvents => false,
+            Kind::OfSweep | Kind::OfEvents | Kind::Proportion | Kind::Energy | Kind::OfRun => false,
         }
 }

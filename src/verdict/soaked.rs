@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::model::{Judgement, Verdict};
 use crate::exit::Exit;
+use crate::lang::{Said, of_judged};
 use crate::summary::{Run, SoakCode};
 
 /// Takes note of what the soaks of both sides found. What only the candidate's found is a regression, or where
@@ -11,10 +12,9 @@ use crate::summary::{Run, SoakCode};
 pub fn heed_soaks(judgement: &mut Judgement, baseline: &[Run], candidate: &[Run]) {
     let (before, after) = (found(baseline), found(candidate));
     for (stage, code) in after {
-        let name = code.name();
+        let said = |phrase| Said::new(phrase, [stage.to_owned(), code.name().to_owned()]);
         if before.contains(&(stage, code)) {
-            let text = format!("the soak `{stage}` finds `{name}` on both sides");
-            judgement.caveats.push(text.into());
+            judgement.caveats.push(said(of_judged::SOAK_ON_BOTH));
             continue;
         }
         let (verdict, exit) = if code.is_clients() {
@@ -22,11 +22,7 @@ pub fn heed_soaks(judgement: &mut Judgement, baseline: &[Run], candidate: &[Run]
         } else {
             (Verdict::Regression, Exit::Regression)
         };
-        let text = format!(
-            "the candidate's soak `{stage}` finds `{name}`, and the baseline's does not: that is no pass, \
-             whatever the cells say; `infergate report RUN` shows the evidence"
-        );
-        judgement.caveats.push(text.into());
+        judgement.caveats.push(said(of_judged::SOAK_ON_CANDIDATE));
         let before = judgement.exit;
         judgement.exit = before.worst(exit);
         if judgement.exit == exit && before != exit {

@@ -28,9 +28,14 @@ impl Forecast {
         let stages = || plan.stages().iter().map(|planned| &planned.stage);
         let seconds = |stage: &Stage| stage.expected_duration(latency).as_secs_f64();
         let repeated = stages().filter(|stage| spec.gate.repeats_stage(&stage.name));
+        let refinings = spec.refinings();
+        let added = refinings.iter().map(|added| added.at_most.as_secs_f64());
         Self {
-            planned_s: [stages().map(seconds).sum(), repeated.map(seconds).sum()],
-            is_bound: stages().any(|stage| !stage.has_fixed_duration()),
+            planned_s: [
+                stages().map(seconds).chain(added).sum(),
+                repeated.map(seconds).sum(),
+            ],
+            is_bound: !refinings.is_empty() || stages().any(|stage| !stage.has_fixed_duration()),
             launches,
             last: 0,
             taken_s: [Vec::new(), Vec::new()],

@@ -21,7 +21,10 @@ pub(in crate::cli) struct Size {
     pub workload_digest: String,
     /// The stages, sweeps expanded.
     pub stages: Vec<StageSize>,
-    /// One run of all stages.
+    /// What refining adds to a run of all stages at the most; empty where no sweep is refined.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refined: Vec<RefinedSize>,
+    /// One run of all stages, with what refining adds at the most.
     pub run_s: f64,
     /// Whether `run_s` is a bound and not the time itself.
     pub run_is_bound: bool,
@@ -65,6 +68,17 @@ pub(in crate::cli) struct StageSize {
     pub trace: Option<TraceSize>,
 }
 
+/// What refining a sweep adds at the most.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(in crate::cli) struct RefinedSize {
+    /// The sweep.
+    pub sweep: String,
+    /// Stages: steps, and of a closed loop the open one that bears its load out.
+    pub stages: u32,
+    /// All of them together.
+    pub duration_s: f64,
+}
+
 /// One look of an `ab`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(in crate::cli) struct Look {
@@ -98,7 +112,18 @@ impl Size {
                 StageSize::of(stage, (latency, plan.has_conversations(index)), repeated)
             })
             .collect();
-        let run_s: f64 = stages.iter().map(|stage| stage.duration_s).sum();
+        let refined: Vec<RefinedSize> = spec
+            .refinings()
+            .iter()
+            .map(|refining| RefinedSize {
+                sweep: refining.sweep.to_owned(),
+                stages: refining.stages,
+                duration_s: refining.at_most.as_secs_f64(),
+            })
+            .collect();
+        let declared_s: f64 = stages.iter().map(|stage| stage.duration_s).sum();
+        let added_s: f64 = refined.iter().map(|added| added.duration_s).sum();
+        let run_s = declared_s + added_s;
         let repeated_s: f64 = stages
             .iter()
             .filter(|stage| stage.repeated)
@@ -116,7 +141,7 @@ impl Size {
             name: spec.name.to_string(),
             workload_digest: spec.workload_digest().hex(),
             run_s,
-            run_is_bound: stages.iter().any(|stage| stage.duration_is_bound),
+            run_is_bound: !refined.is_empty() || stages.iter().any(|stage| stage.duration_is_bound),
             three_pairs_s: total(3),
             looks: looks
                 .iter()
@@ -135,6 +160,7 @@ impl Size {
             ]
             .concat(),
             mistakes: Vec::new(),
+            refined,
             archive,
             stages,
         }

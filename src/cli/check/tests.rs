@@ -61,6 +61,7 @@ fn the_size_reads_well() {
         "trace",
         "conversations",
         "rows",
+        "refined",
     ] {
         let (spec, plan) = fixture(name);
         let size = size_of(&spec, &plan);

@@ -30,6 +30,8 @@ pub(super) struct Wanted<'a> {
     pub(super) pins: &'a Pins,
     /// The requests that it was sent.
     pub(super) trace: Digest,
+    /// A run of it that another tool measured: what its baseline has to be like. `None` of our own.
+    pub(super) foreign: Option<&'a Run>,
     /// The day on which it was measured, for accepts; `None` where no clock says.
     pub(super) day: Option<Day>,
 }
@@ -176,10 +178,23 @@ fn retain_workload(
 ) -> Result<(), Groundless> {
     let promoted = baseline.sessions.len();
     let workload = wanted.spec.workload_digest();
-    let is_same =
-        |run: &Run| run.spec.workload_digest == workload && run.trace_digest == wanted.trace;
+    let is_same = |run: &Run| match wanted.foreign {
+        Some(foreign) => run.is_of_load(foreign),
+        None => run.spec.workload_digest == workload && run.trace_digest == wanted.trace,
+    };
     baseline.retain(is_same);
     let sessions = baseline.sessions.len();
+    if promoted > 0
+        && sessions == 0
+        && let Some(foreign) = wanted.foreign
+    {
+        let why = format!(
+            "no session of the baseline `{}` is of the load of `{}`, by what its file tells of it; promote \
+             {LEAST_SESSIONS} sessions of that load: `infergate baseline promote FOLDER --reason WHY`",
+            baseline.place, foreign.id,
+        );
+        return Err(Groundless::incomparable(wanted.spec, why));
+    }
     if promoted > 0 && sessions == 0 {
         let why = format!(
             "the spec changed: no session of the baseline `{}` ran this workload; promote \

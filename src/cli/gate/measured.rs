@@ -8,9 +8,10 @@ use super::first::First;
 use super::ground::{Groundless, Wanted, ground, keep_ground};
 use crate::archive::load_upload;
 use crate::cli::base::{Footing, file_of};
-use crate::cli::baseline::{archived_runs, runs_at};
+use crate::cli::baseline::archived_runs;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::foreign::runs_by;
 use crate::cli::judge::Evidence;
 use crate::cli::judge::Show;
 use crate::cli::member::Member;
@@ -18,9 +19,10 @@ use crate::cli::sitting::{archive_of, keep, new_session};
 use crate::cli::source::load_spec_unasked;
 use crate::exit::Exit;
 use crate::ident::{Day, Digest};
+use crate::importer::Options;
 use crate::plan::Plan;
 use crate::report::CellPlace;
-use crate::spec::Spec;
+use crate::spec::{Slo, Spec};
 use crate::summary::{Run, Side};
 
 pub(super) async fn run(
@@ -65,19 +67,30 @@ impl Session<'_> {
         footing: &mut Footing,
         context: &mut Context,
     ) -> Result<Exit, Failure> {
-        let runs = named(args, context)?;
+        let runs = named(args, spec, context)?;
         let newest = runs.iter().max_by(|a, b| a.started.cmp(&b.started));
         let Some(newest) = newest.cloned() else {
             return Err(Failure::usage("there is no run of a candidate"));
         };
         let trace = Plan::expand(spec).trace_digest();
-        if let Some(run) = runs.iter().find(|run| differs(run, spec, trace)) {
-            let why = format!(
-                "the run `{}` ran another workload than `{}`, so neither its gate nor the baseline speak of it; \
-                 measure the spec as it is now: `infergate run {1}`",
-                run.id,
-                self.path.display(),
-            );
+        let foreign = newest.spec.settings.is_some().then_some(&newest);
+        let is_other = |run: &&Run| match foreign {
+            Some(foreign) => !run.is_of_load(foreign),
+            None => differs(run, spec, trace),
+        };
+        if let Some(run) = runs.iter().find(is_other) {
+            let why = match foreign {
+                Some(foreign) => format!(
+                    "the runs `{}` and `{}` are of different loads, by what their files tell; name runs of one load",
+                    run.id, foreign.id,
+                ),
+                None => format!(
+                    "the run `{}` ran another workload than `{}`, so neither its gate nor the baseline speak of it; \
+                     measure the spec as it is now: `infergate run {1}`",
+                    run.id,
+                    self.path.display(),
+                ),
+            };
             let groundless = Groundless::incomparable(spec, why);
             return self.without_ground(groundless, Vec::new(), (spec, footing), context);
         }
@@ -96,6 +109,7 @@ impl Session<'_> {
                 path: self.path,
                 pins: &newest.pins,
                 trace,
+                foreign,
                 day: Day::of(&newest.started),
             };
             let mut evidence = match ground(&wanted, footing, context) {
@@ -202,12 +216,19 @@ fn differs(run: &Run, spec: &Spec, trace: Digest) -> bool {
         || run.spec.select != spec.select
 }
 
-/// The runs that are named.
-fn named(args: &GateArgs, context: &mut Context) -> Result<Vec<Run>, Failure> {
+/// The runs that are named; requests of other tools' files are good by the limits of the spec's one class.
+fn named(args: &GateArgs, spec: &Spec, context: &mut Context) -> Result<Vec<Run>, Failure> {
     let mut runs = Vec::new();
+    let options = Options {
+        slo: match spec.workload.classes.as_slice() {
+            [class] => class.slo.clone(),
+            _ => Slo::default(),
+        },
+        ..Options::default()
+    };
     for path in &args.candidate {
         if !args.untrusted {
-            runs.extend(runs_at(path)?);
+            runs.extend(runs_by(path, &options)?);
             continue;
         }
         let upload =

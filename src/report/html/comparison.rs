@@ -1,6 +1,6 @@
 //! A comparison as a page: the report's sections, changes with their intervals, curves of both sides.
 
-use super::curves::curves;
+use super::curves::{Curve, curves, knees};
 use super::page::{Figure, Page};
 use super::section::{Section, cells, render_sections, texts};
 use super::table::{Cell, Column, Table};
@@ -49,12 +49,20 @@ fn page_of(judgement: &Judgement, title: &str, facts: &Facts) -> String {
             Side::Baseline => "baseline",
             Side::Candidate => "candidate",
         };
-        (name, steps.cloned().collect())
+        let capacity = facts.capacity.as_deref().and_then(|file| match side {
+            Side::Baseline => file.against.as_ref().map(|against| &against.before),
+            Side::Candidate => Some(&file.capacity),
+        });
+        Curve {
+            name,
+            steps: steps.cloned().collect(),
+            knees: capacity.map_or_else(Vec::new, knees),
+        }
     };
     let both = [of_side(Side::Baseline), of_side(Side::Candidate)];
     sections.extend(model.capacity.as_ref().map(capacity));
     let title = Text::of("Latency against throughput");
-    sections.push(Section::new(title).figures(curves(&both, "sweep")));
+    sections.push(Section::new(title).figures(curves(&both, &facts.slo, "sweep")));
     let why = model.why.iter().map(|row| {
         let text = row.stage.clone().words(": ").then(row.cause.clone());
         if row.evidence.is_empty() {

@@ -1,11 +1,12 @@
 //! Runs as a page: figures of each stage, curves of its sweeps, the course of its window.
 
-use super::curves::curves;
+use super::curves::{Curve, curves, knees};
 use super::page::{Figure, Page};
 use super::section::{Section, render_sections, texts};
 use super::table::{Cell, Column, Table};
+use crate::capacity;
 use crate::plot::{Axis, Dot, Ground, Line, Lines, Shape};
-use crate::report::facts::steps;
+use crate::report::facts::{limits_of, steps};
 use crate::report::model::{RunModel, StageView, Tone};
 use crate::report::run::build;
 use crate::report::span::Text;
@@ -38,11 +39,14 @@ fn add(sections: &mut Vec<Section>, run: &Run, model: &RunModel, id: &str) {
     let setup = Some(model.setup.clone()).filter(|setup| !setup.is_empty());
     let facts = setup.into_iter().chain(model.facts.iter().cloned());
     sections.push(Section::new(Text::default()).texts(facts));
-    let sweeps = curves(
-        // The side is not told of a single run.
-        &[("run", steps(Side::Candidate, std::slice::from_ref(run)))],
-        &format!("{id}-sweep"),
-    );
+    let own = std::slice::from_ref(run);
+    // The side is not told of a single run.
+    let curve = Curve {
+        name: "run",
+        steps: steps(Side::Candidate, own),
+        knees: knees(&capacity::read(own, None)),
+    };
+    let sweeps = curves(&[curve], &limits_of(own.iter()), &format!("{id}-sweep"));
     sections.push(Section::new(Text::of("Latency against throughput")).figures(sweeps));
     for (number, (stage, view)) in run.stages.iter().zip(&model.stages).enumerate() {
         let course = course(stage, &format!("{id}-course-{number}"));

@@ -185,6 +185,30 @@ fn a_run_is_a_page_with_its_curves() {
 }
 
 #[test]
+fn curves_have_the_knee_and_the_slo_of_both_sides() {
+    use crate::capacity::tests::{SWEEP, planned, run as sweep};
+    let side = |factor: f64| {
+        let rows = SWEEP.map(|(users, rps, good)| (users, rps * factor, good));
+        planned(sweep(&rows, 1))
+    };
+    let (base, head) = ([side(1.0)], [side(0.8)]);
+    let page = compared(&fixture::regression(), &base, &head, "demo");
+    check(&page);
+    for part in [
+        ">B</text>",
+        ">C</text>",
+        ">SLO 500.0 ms</text>",
+        "What a replica carries, how many a peak needs and what that costs",
+        "this change needs 2 more replicas",
+    ] {
+        assert!(page.contains(part), "no {part}");
+    }
+    let page = run(&base);
+    check(&page);
+    assert!(page.contains(">knee</text>") && page.contains(">SLO 500.0 ms</text>"));
+}
+
+#[test]
 fn a_comparison_is_a_page_with_curves_of_both_sides_and_intervals() {
     let (base, head) = ([sweeping("a", 1.0)], [sweeping("b", 1.3)]);
     let page = compared(&fixture::regression(), &base, &head, "chat-8b");

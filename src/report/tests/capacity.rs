@@ -3,7 +3,7 @@
 use crate::capacity::tests::{Row, SWEEP, declare, planned, run};
 use crate::lang::Lang;
 use crate::report::json::ReportFile;
-use crate::report::{Sides, comment, html, text};
+use crate::report::{Sides, Text, comment, html, text};
 use crate::summary::Run;
 use crate::verdict::{Design, Judgement, Verdict};
 
@@ -164,7 +164,7 @@ fn sides_that_are_not_comparable_stand_beside_each_other() {
     let section = file.model().capacity.unwrap();
     let changes: Vec<String> = section.rows.iter().map(|row| row.change.plain()).collect();
     assert!(changes.iter().all(|change| change == "–"), "{changes:?}");
-    let told = section.notes.iter().map(|text| text.plain());
+    let told = section.notes.iter().map(Text::plain);
     assert!(told.into_iter().any(|text| text.contains("not comparable")));
 }
 
@@ -187,7 +187,7 @@ fn what_sweeps_nothing_has_no_section_unless_it_declares_a_capacity() {
     assert_eq!(lead(&declared), [] as [String; 0]);
     let section = declared.model().capacity.unwrap();
     assert!(section.rows.is_empty());
-    let told: Vec<String> = section.notes.iter().map(|text| text.plain()).collect();
+    let told: Vec<String> = section.notes.iter().map(Text::plain).collect();
     assert!(
         told.iter().any(|text| text.ends_with("no sweep")),
         "{told:?}"

@@ -9,6 +9,7 @@ use super::quality;
 use super::stages::Stages;
 use super::support::{Place, Supported, implied};
 use super::trade;
+use super::wholes;
 use super::workload::Classes;
 use crate::diag::{Diagnostic, suggest};
 use crate::metric::{Cell, CellMetric, CellMetricError, Kind, Metric, Quantile};
@@ -18,6 +19,7 @@ use crate::spec::gate::GateCell;
 use crate::spec::limit::Limit;
 use crate::spec::model::Workload;
 use crate::spec::node::Node;
+use crate::spec::stage::Stage;
 use crate::spec::values;
 
 const SHAPE: Shape = Shape {
@@ -111,7 +113,7 @@ impl<'r> Reader<'r> {
             for class in &classes {
                 if supported.take(candidate, class.as_deref()) {
                     cells.push(Cell {
-                        stage: candidate.stage.map(|stage| stage.name.clone()),
+                        stage: candidate.stage.map(|stage| name_of(stage, metric)),
                         class: class.clone(),
                         metric,
                     });
@@ -164,8 +166,12 @@ impl<'r> Reader<'r> {
         metric: Option<CellMetric>,
     ) -> Option<Vec<Place<'r>>> {
         let stages = self.stages;
-        if metric.is_some_and(|metric| metric.metric().kind() == Kind::OfRun) {
-            return self.whole_run(fields, metric?);
+        match metric.map(|metric| metric.metric().kind()) {
+            Some(Kind::OfRun) => return wholes::of_run(fields, metric?, self.out),
+            Some(Kind::OfSweep) => {
+                return wholes::of_sweeps(fields, metric?, self.stages, self.out);
+            }
+            _ => {}
         }
         let Some(node) = fields.get("stages", self.out) else {
             if fields.has("stages") {
@@ -228,27 +234,6 @@ impl<'r> Reader<'r> {
         all.then_some(places)
     }
 
-    /// The place of a cell that is one number of a run, and of none of its stages or classes.
-    fn whole_run(&mut self, fields: &Fields<'_>, metric: CellMetric) -> Option<Vec<Place<'r>>> {
-        let mut of_run = true;
-        for key in ["stages", "classes"] {
-            if let Some(place) = fields.key_span(key) {
-                self.out.error(
-                    "spec::of-the-run",
-                    place,
-                    format!("`{metric}` is one number of a whole run, so `{key}` do not apply"),
-                    format!("leave `{key}` out"),
-                );
-                of_run = false;
-            }
-        }
-        let place = Place {
-            stage: None,
-            named: false,
-        };
-        of_run.then(|| vec![place])
-    }
-
     /// The classes of a line, `None` among them pooling all.
     fn class_list(&mut self, fields: &Fields<'_>) -> Option<Vec<Option<String>>> {
         let Some(node) = fields.get("classes", self.out) else {
@@ -277,7 +262,8 @@ impl<'r> Reader<'r> {
 
     /// Goodput and attainment speak about limits, so there must be some.
     fn check_slo(&mut self, metric: CellMetric, classes: &[Option<String>], place: &Range<usize>) {
-        if !matches!(metric.metric(), Metric::Goodput | Metric::Attainment) {
+        let of_good = [Metric::Goodput, Metric::MaxGoodput, Metric::Attainment];
+        if !of_good.contains(&metric.metric()) {
             return;
         }
         let Some(workload) = &self.workload else {
@@ -327,6 +313,14 @@ impl<'r> Reader<'r> {
             }
         }
     }
+}
+
+/// What a cell calls a stage: its name, or that of the sweep that it is a step of.
+fn name_of(stage: &Stage, metric: CellMetric) -> String {
+    let sweep = stage
+        .sweep()
+        .filter(|_| metric.metric().kind() == Kind::OfSweep);
+    sweep.unwrap_or(&stage.name).to_owned()
 }
 
 pub(super) fn metric(node: &Node, out: &mut Diagnostics) -> Option<CellMetric> {

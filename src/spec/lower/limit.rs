@@ -15,6 +15,7 @@ pub(super) fn default(metric: Metric) -> Option<Limit> {
     match metric {
         Metric::Ttft | Metric::Ttfa | Metric::Tpot | Metric::Itl | Metric::E2e => relative(0.10),
         Metric::Goodput
+        | Metric::MaxGoodput
         | Metric::RequestThroughput
         | Metric::OutputThroughput
         | Metric::InputThroughput

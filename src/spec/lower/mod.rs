@@ -41,6 +41,7 @@ mod timeouts;
 mod trace;
 mod trade;
 mod warmup;
+mod wholes;
 mod workload;
 
 pub use target::base_url;

@@ -67,6 +67,7 @@ fn values_per_request(
             Source::Requests
             | Source::Rate(_)
             | Source::Bad(_)
+            | Source::Sweep
             | Source::Energy
             | Source::ColdStart
             | Source::Aftermath

@@ -143,9 +143,10 @@ impl Stages {
             return;
         }
         let gated = |stage: &Stage| {
-            gate.cells
-                .iter()
-                .any(|cell| !cell.informational && cell.cell.stage.as_ref() == Some(&stage.name))
+            gate.cells.iter().any(|gated| {
+                let cell = &gated.cell;
+                !gated.informational && cell.stage.is_some() && cell.is_of(&stage.name)
+            })
         };
         for draft in &self.drafts {
             let (Some(span), Some(steps)) = (&draft.warmup, &draft.steps) else {

@@ -80,6 +80,15 @@ pub(super) fn lower(
                 );
                 return None;
             }
+            if gain.metric().kind() == Kind::OfSweep {
+                out.error(
+                    "spec::bad-trade",
+                    &node.span,
+                    format!("`{gain}` is of a whole sweep, and a gain is looked for in one stage"),
+                    "trade for `goodput` of one of its steps: `{for: goodput, stage: sweep@8, …}`",
+                );
+                return None;
+            }
             Some(gain)
         });
     let better_by = fields

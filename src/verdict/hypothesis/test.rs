@@ -100,7 +100,12 @@ pub(super) fn test_of(cell: &ComparedCell, limit: Limit, baseline: &[&Measure]) 
         }
         (
             Limit::WorseBy { ratio, floor },
-            Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun | Kind::OfEvents,
+            Kind::Rate
+            | Kind::OfSweep
+            | Kind::OfEvents
+            | Kind::Energy
+            | Kind::Distribution
+            | Kind::OfRun,
         ) => Test::Ratio {
             ratio,
             floor: floor.unwrap_or(0.0),
@@ -115,11 +120,21 @@ pub(super) fn test_of(cell: &ComparedCell, limit: Limit, baseline: &[&Measure]) 
         },
         (
             Limit::AtMost(limit),
-            Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun | Kind::OfEvents,
+            Kind::Rate
+            | Kind::OfSweep
+            | Kind::OfEvents
+            | Kind::Energy
+            | Kind::Distribution
+            | Kind::OfRun,
         ) => Test::Limit { sign: 1.0, limit },
         (
             Limit::AtLeast(limit),
-            Kind::Rate | Kind::Energy | Kind::Distribution | Kind::OfRun | Kind::OfEvents,
+            Kind::Rate
+            | Kind::OfSweep
+            | Kind::OfEvents
+            | Kind::Energy
+            | Kind::Distribution
+            | Kind::OfRun,
         ) => Test::Limit { sign: -1.0, limit },
     }
 }

@@ -2,6 +2,7 @@
 
 mod accepts;
 mod conditions;
+mod max_goodput;
 mod patterns;
 mod properties;
 mod quality;
