@@ -26,12 +26,12 @@ pub(super) fn default(metric: Metric) -> Option<Limit> {
         Metric::QualityValidJson
         | Metric::QualityRegex
         | Metric::QualityExact
-        | Metric::QualityImported => Some(Limit::WorseByPoints(0.01)),
+        | Metric::QualityImported
+        | Metric::LostToEvents => Some(Limit::WorseByPoints(0.01)),
         Metric::ErrorRatio => Some(Limit::WorseByPoints(0.005)),
         // Times of single requests, and of reading weights from a disk that others read too.
         Metric::ColdReady => relative(0.20),
         Metric::ColdFirstRequest | Metric::ColdWarmRequest => relative(0.50),
-        Metric::LostToEvents => Some(Limit::WorseByPoints(0.01)),
         // A single gap differs by 30 to 80 % between equal runs: only a limit in seconds makes sense. What
         // follows from an event is one figure a run, and how long a restart takes is the service's own.
         Metric::ChunkGap
