@@ -34,7 +34,7 @@ Examples:
   infergate import k6.json --metric-map time_to_first_token=ttft
   infergate import profile_export.jsonl --slo ttft=300ms --slo tpot=40ms
   infergate compare --base old/*.json --candidate new/*.json
-  infergate baseline promote nightly/ --reason 'nightly of Monday'   # three sessions make a baseline
+  infergate baseline promote nightly/ --reason 'nightly of Monday'   # three of them gate
   infergate import nightly/ --write-spec vllm.yaml
   infergate gate vllm.yaml --candidate new/
 
