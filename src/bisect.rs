@@ -52,8 +52,8 @@ impl Search {
         self.marks.insert(state, mark);
     }
 
-    /// What is to be done next: first the bad end is seen to be bad, then what is left is halved. A state
-    /// that was skipped is passed over for its nearest neighbour.
+    /// What is to be done next: first the bad end is seen to be bad, then the states of which nothing is known
+    /// are halved, so that one that was skipped costs its own test and no more.
     pub fn next(&self) -> Next {
         match self.marks.get(&self.last) {
             None => return Next::Test(self.last),
@@ -63,10 +63,11 @@ impl Search {
         }
         let bad = self.first(Mark::Bad).unwrap_or(self.last);
         let good = self.newest_good_before(bad);
-        let middle = good.midpoint(bad);
-        let open = (good + 1..bad).filter(|state| !self.marks.contains_key(state));
-        match open.min_by_key(|state| state.abs_diff(middle)) {
-            Some(state) => Next::Test(state),
+        let open: Vec<usize> = (good + 1..bad)
+            .filter(|state| !self.marks.contains_key(state))
+            .collect();
+        match open.get(open.len().saturating_sub(1) / 2) {
+            Some(state) => Next::Test(*state),
             None if good + 1 == bad => Next::Found(bad),
             None => Next::Among(good + 1, bad),
         }
@@ -136,6 +137,13 @@ mod tests {
         assert_eq!(search(8, 4, &BTreeSet::from([4])).0, Next::Among(4, 5));
         assert_eq!(search(8, 6, &BTreeSet::from([4])).0, Next::Found(6));
         assert_eq!(search(1, 1, &BTreeSet::new()), (Next::Found(1), 1));
+    }
+
+    #[test]
+    fn a_skipped_state_costs_its_own_test_and_no_more() {
+        let (answer, tests) = search(122, 113, &BTreeSet::from([110]));
+        assert_eq!(answer, Next::Found(113));
+        assert!(tests <= 1 + 7 + 1, "{tests}");
     }
 
     #[test]

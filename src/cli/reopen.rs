@@ -3,6 +3,9 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
 use super::context::Context;
 use super::failure::Failure;
 use super::sitting::CliSitting;
@@ -31,6 +34,34 @@ pub(super) fn hold(session: &Path, file: &str) -> Result<Hold, Failure> {
         )));
     }
     Ok(Hold(file))
+}
+
+/// What a session was asked for, from its file of this format; `how` says what to name instead where it has
+/// none.
+pub(super) fn read_stamp<T: DeserializeOwned>(
+    session: &Path,
+    file: &str,
+    format: &str,
+    how: &str,
+) -> Result<T, Failure> {
+    let path = session.join(file);
+    let wrong = |why: String| {
+        Failure::usage(format!(
+            "cannot go on with `{}`: {why}; {how}",
+            session.display()
+        ))
+    };
+    let damaged =
+        |error: serde_json::Error| wrong(format!("`{}` is damaged: {error}", path.display()));
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| wrong(format!("cannot read `{}`: {error}", path.display())))?;
+    let stamp: Value = serde_json::from_str(&text).map_err(damaged)?;
+    if let Some(other) = stamp["format"].as_str().filter(|other| *other != format) {
+        return Err(wrong(format!(
+            "its format is `{other}`, this version reads `{format}`"
+        )));
+    }
+    serde_json::from_value(stamp).map_err(damaged)
 }
 
 /// The text of a spec.

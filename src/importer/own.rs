@@ -14,7 +14,9 @@ pub(super) fn read(row: &Value, found: &mut Found, stage: &mut FoundStage) -> bo
         return false;
     };
     found.definition = Some(definition.to_owned());
-    found.session = text(row, "infergate_session").map(str::to_owned);
+    found.session = text(row, "infergate_session")
+        .filter(|session| is_name(session))
+        .map(str::to_owned);
     found.run = text(row, "infergate_run").map(str::to_owned);
     found.version = text(row, "infergate_version").map(str::to_owned);
     found.shape = "json, by infergate export";
@@ -36,6 +38,12 @@ pub(super) fn read(row: &Value, found: &mut Found, stage: &mut FoundStage) -> bo
     true
 }
 
+/// Whether a session can be called so: anybody can have written the file.
+fn is_name(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    (1..=80).contains(&text.len()) && text.chars().all(plain)
+}
+
 /// Stages of one run, which stand in rows of their own, as one run again.
 pub(super) fn join(rows: Vec<Found>) -> Vec<Found> {
     let mut runs: Vec<Found> = Vec::new();
@@ -49,4 +57,28 @@ pub(super) fn join(rows: Vec<Found>) -> Vec<Found> {
         }
     }
     runs
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn definitions_and_names_are_taken_only_where_they_are_some() {
+        let read = |definition: &str, session: &str| {
+            let row = json!({"infergate_definition": definition, "infergate_session": session});
+            let (mut found, mut stage) = (Found::default(), FoundStage::default());
+            let is_ours = read(&row, &mut found, &mut stage);
+            (is_ours, found.definition, found.session)
+        };
+        let tag = "infergate/1".to_owned();
+        assert_eq!(
+            read("infergate/1", "20261129T190000Z"),
+            (true, Some(tag.clone()), Some("20261129T190000Z".to_owned()))
+        );
+        assert_eq!(read("infergate/1", "../../etc"), (true, Some(tag), None));
+        assert_eq!(read("nobody/7", "x"), (false, None, None));
+    }
 }

@@ -19,7 +19,7 @@ use crate::cli::judge::Evidence;
 use crate::cli::member::Member;
 use crate::cli::origin::source_of;
 use crate::cli::reopen::{
-    Hold, hold, refuse_changed as same_target, refuse_others, refuse_spec, spec_text, whole,
+    self, Hold, hold, refuse_changed as same_target, refuse_others, refuse_spec, spec_text, whole,
 };
 use crate::cli::scores;
 use crate::cli::sitting::{CliSitting, open_sitting_in};
@@ -177,25 +177,9 @@ pub(super) fn reopen(
 }
 
 fn read_stamp(session: &Path) -> Result<SessionStamp, Failure> {
-    let path = session.join(FILE);
-    let wrong = |why: String| {
-        Failure::usage(format!(
-            "cannot go on with `{}`: {why}; name the folder of a session of `ab`, as in \
-             `infergate ab --resume infergate-out/SESSION`",
-            session.display()
-        ))
-    };
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| wrong(format!("cannot read `{}`: {error}", path.display())))?;
-    let stamp: SessionStamp = serde_json::from_str(&text)
-        .map_err(|error| wrong(format!("`{}` is damaged: {error}", path.display())))?;
-    if stamp.format != FORMAT {
-        return Err(wrong(format!(
-            "its format is `{}`, this version reads `{FORMAT}`",
-            stamp.format
-        )));
-    }
-    Ok(stamp)
+    let how =
+        "name the folder of a session of `ab`, as in `infergate ab --resume infergate-out/SESSION`";
+    reopen::read_stamp(session, FILE, FORMAT, how)
 }
 
 /// What stands of a session: whole pairs from the first on. What is left of a pair that was cut off

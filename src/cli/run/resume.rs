@@ -12,7 +12,7 @@ use crate::cli::interrupt::Interrupt;
 use crate::cli::member::Member;
 use crate::cli::origin::source_of;
 use crate::cli::reopen::{
-    hold, refuse_changed, refuse_others, refuse_spec, say, session_of, spec_text, whole,
+    self, Hold, hold, refuse_changed, refuse_others, refuse_spec, say, session_of, spec_text, whole,
 };
 use crate::cli::scores;
 use crate::cli::sitting::{CliSitting, open_sitting_in};
@@ -46,7 +46,7 @@ pub(in crate::cli) fn begin(
     spec: &Path,
     select: &[String],
     repeats: u32,
-) -> Result<crate::cli::reopen::Hold, Failure> {
+) -> Result<Hold, Failure> {
     let folder = if spec.is_dir() {
         spec
     } else {
@@ -165,25 +165,9 @@ fn records_of(session: &Path, run: &str) -> PathBuf {
 }
 
 fn read_stamp(session: &Path) -> Result<SittingStamp, Failure> {
-    let path = session.join(FILE);
-    let wrong = |why: String| {
-        Failure::usage(format!(
-            "cannot go on with `{}`: {why}; name the folder of a session of `run`, as in \
-             `infergate run --resume infergate-out/SESSION` (one of `ab` goes on by `infergate ab --resume`)",
-            session.display()
-        ))
-    };
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| wrong(format!("cannot read `{}`: {error}", path.display())))?;
-    let stamp: SittingStamp = serde_json::from_str(&text)
-        .map_err(|error| wrong(format!("`{}` is damaged: {error}", path.display())))?;
-    if stamp.format != FORMAT {
-        return Err(wrong(format!(
-            "its format is `{}`, this version reads `{FORMAT}`",
-            stamp.format
-        )));
-    }
-    Ok(stamp)
+    let how = "name the folder of a session of `run`, as in `infergate run --resume infergate-out/SESSION` (one \
+               of `ab` goes on by `infergate ab --resume`)";
+    reopen::read_stamp(session, FILE, FORMAT, how)
 }
 
 /// What is left of a session.
