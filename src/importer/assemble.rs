@@ -260,7 +260,8 @@ fn origin(tool: &Tool, found: &Found, place: Place<'_>) -> Origin {
 fn masked(mut stage: StageSummary, secrets: &Secrets) -> StageSummary {
     let mut errors = BTreeMap::new();
     for (text, count) in std::mem::take(&mut stage.pooled.errors) {
-        *errors.entry(shown(&text, secrets)).or_insert(0) += count;
+        let counted: &mut u64 = errors.entry(shown(&text, secrets)).or_insert(0);
+        *counted = counted.saturating_add(count);
     }
     stage.pooled.errors = errors;
     stage

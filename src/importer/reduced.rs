@@ -148,7 +148,9 @@ impl Counts {
         let completed = found.completed.or_else(|| rest(made, found.failed));
         let failed = found.failed.or_else(|| rest(made, completed));
         let completed = completed.unwrap_or(0);
-        let sum = completed + failed.unwrap_or(0) + unfinished;
+        let sum = completed
+            .saturating_add(failed.unwrap_or(0))
+            .saturating_add(unfinished);
         if let Some(requests) = found.requests
             && failed.is_some()
             && requests != sum
@@ -164,7 +166,11 @@ impl Counts {
         }
         let requests = found.requests.unwrap_or(sum).max(sum);
         // What is in no count is no good request.
-        let failed = failed.map(|_| requests - completed - unfinished);
+        let failed = failed.map(|_| {
+            requests
+                .saturating_sub(completed)
+                .saturating_sub(unfinished)
+        });
         Self {
             requests,
             completed,

@@ -77,7 +77,9 @@ pub(super) fn write(name: &str, stages: &[(String, &FoundStage)], slo: &Slo) -> 
 
 /// Requests of a stage.
 pub(super) fn requests(stage: &FoundStage) -> u64 {
-    let counted = stage.completed.unwrap_or(0) + stage.failed.unwrap_or(0) + stage.unfinished;
+    let counted = [stage.completed.unwrap_or(0), stage.failed.unwrap_or(0)]
+        .into_iter()
+        .fold(stage.unfinished, u64::saturating_add);
     let told = stage.requests.unwrap_or(0).max(counted);
     if stage.each.is_empty() {
         told
@@ -118,4 +120,20 @@ fn cells(name: &str, stage: &FoundStage) -> Vec<String> {
         .filter(|metric| holds(*metric))
         .map(|metric| format!("{{metric: {metric}.{percentile}, stages: [{name}], worse_by: 10%}}"))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_a_hostile_file_add_up_to_the_most_there_can_be() {
+        let stage = FoundStage {
+            completed: Some(u64::MAX),
+            failed: Some(1),
+            unfinished: 1,
+            ..FoundStage::default()
+        };
+        assert_eq!(requests(&stage), u64::MAX);
+    }
 }

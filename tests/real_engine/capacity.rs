@@ -197,9 +197,11 @@ fn a_burst_fills_the_engines_queue_and_drains() {
         most > 2.0 && number(&bursts["in_flight_before"]) < most,
         "{bursts}"
     );
+    // `in_flight_most` is read at the ends of slices, between which the engine's own may be higher.
+    let in_flight = number(&stage["health"]["in_flight_max"]);
     assert!(
-        waiting >= 1.0 && waiting <= most,
-        "what waits there is in flight here"
+        waiting >= 1.0 && waiting <= in_flight,
+        "what waits there is in flight here: {waiting} of {in_flight}"
     );
     // The engine's own counts: all output that the run has, and that of its calibration and warm-up.
     let output = number(&stage["pooled"]["tokens"]["output_observed"]);

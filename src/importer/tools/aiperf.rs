@@ -177,7 +177,8 @@ fn summary(file: &Value) -> Found {
         .flatten()
     {
         let words = text(kind, "error_details.message").unwrap_or("unknown");
-        *stage.errors.entry(words.to_owned()).or_insert(0) += count(kind, "count").unwrap_or(1);
+        let counted = stage.errors.entry(words.to_owned()).or_insert(0);
+        *counted = counted.saturating_add(count(kind, "count").unwrap_or(1));
     }
     if at(file, "was_cancelled").and_then(Value::as_bool) == Some(true) {
         found

@@ -227,7 +227,13 @@ fn stage(benchmark: &Value, each: Vec<FoundRequest>, found: &mut Found) -> Found
         }
         stage.reduced.insert(metric, reduced);
     }
-    let all = of_kind("total").or_else(|| Some(completed? + failed? + unfinished));
+    let all = of_kind("total").or_else(|| {
+        Some(
+            completed?
+                .saturating_add(failed?)
+                .saturating_add(unfinished),
+        )
+    });
     if all.is_some_and(|all| all > 0 && all == each.len() as u64) {
         stage.each = each;
     } else if let Some(warnings) = at(benchmark, "warnings").and_then(Value::as_array)

@@ -44,6 +44,8 @@ impl Buckets {
         }
         let all = sets.into_values().map(|mut buckets| {
             buckets.sort_by(|one, other| one.at_most_s.total_cmp(&other.at_most_s));
+            // A sample that stands twice is the same sample.
+            buckets.dedup_by(|next, one| next.at_most_s <= one.at_most_s);
             Self(buckets)
         });
         all.reduce(|sum, one| sum.plus(&one)).unwrap_or_default()
@@ -127,6 +129,16 @@ mod tests {
         assert_eq!(of.quantile(0.81, 10.0), None, "somewhere above 0.3 s");
         assert_eq!(of.quantile(0.5, 0.0), None);
         assert_eq!(Buckets::default().quantile(0.5, 3.0), None);
+    }
+
+    #[test]
+    fn a_sample_that_stands_twice_counts_once() {
+        let line = "vllm:time_to_first_token_seconds_bucket{le=\"0.1\"} 1\n";
+        let rest =
+            "vllm:time_to_first_token_seconds_count 2\nvllm:time_to_first_token_seconds_sum 0.3\n";
+        let reading = crate::wire::engine_metrics::read(&format!("{line}{line}{rest}")).unwrap();
+        let span = reading.spans.values().next().unwrap();
+        assert_eq!(span.buckets, buckets(&[(0.1, 1.0)]));
     }
 
     #[test]
