@@ -26,7 +26,9 @@ fn calibrate(project: &Project) {
 
 #[test]
 fn noise_sessions_are_kept_and_everybody_learns_from_them() {
-    let project = Project::new("test");
+    // A tolerance that the noise of a machine under load can't reach, so that `check` passes on any.
+    let spec = SMALL.replace("SIM", "test").replace("60%", "400%");
+    let project = Project::with_spec(&spec);
     calibrate(&project);
     let reference = json(&environment(&project).join("reference.json"));
     assert_eq!(reference["sessions"], serde_json::json!([]));
