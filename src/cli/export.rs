@@ -26,8 +26,9 @@ const FOLDER: &str = "baselines";
 ///
 /// `vllm` and `llm-d` are the result files of `vllm bench serve` and of llm-d's benchmarks, one for each stage
 /// of each run, so that what reads those goes on. Their percentiles are of completed requests, as the tools'
-/// are, with the failed ones counted beside them. An invalid or interrupted stage is left out and named:
-/// those files have no word for it. `infergate import` reads a vLLM file of ours as what it is.
+/// are, with the failed ones counted beside them. A stage that is invalid, cut off, untrusted or another
+/// tool's is left out and named: those files have no word for that. `infergate import` reads a vLLM file of
+/// ours as what it is.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -124,6 +124,16 @@ impl Notes {
         self.lossy.insert(what.to_owned(), why.into());
     }
 
+    /// Takes over those of another part of the same run, each once.
+    pub(super) fn take(&mut self, other: Self) {
+        self.lossy.extend(other.lossy);
+        for caveat in other.caveats {
+            if !self.caveats.contains(&caveat) {
+                self.caveats.push(caveat);
+            }
+        }
+    }
+
     /// Something to doubt, once.
     pub(super) fn doubt(&mut self, code: Code, message: impl Into<String>) {
         let caveat = OriginCaveat {

@@ -4,16 +4,14 @@ use serde_json::Value;
 
 use super::field::{num, text};
 use super::found::{Found, FoundStage};
-use crate::metric::is_known;
+use crate::metric::DEFINITION;
 
-/// Takes it; false of a file that vLLM itself wrote.
-///
-/// The definitions count for the figures only where they are known: an unknown tag leaves vLLM's.
+/// Takes it; false of a file that vLLM itself wrote, and of figures by other definitions than these.
 pub(super) fn read(row: &Value, found: &mut Found, stage: &mut FoundStage) -> bool {
-    let Some(definition) = text(row, "infergate_definition").filter(|tag| is_known(tag)) else {
+    if text(row, "infergate_definition") != Some(DEFINITION) {
         return false;
-    };
-    found.definition = Some(definition.to_owned());
+    }
+    found.definition = Some(DEFINITION.to_owned());
     found.session = text(row, "infergate_session")
         .filter(|session| is_name(session))
         .map(str::to_owned);
@@ -52,7 +50,10 @@ pub(super) fn join(rows: Vec<Found>) -> Vec<Found> {
             .iter_mut()
             .find(|run| run.run.is_some() && run.run == row.run);
         match same {
-            Some(run) => run.stages.extend(row.stages),
+            Some(run) => {
+                run.stages.extend(row.stages);
+                run.notes.take(row.notes);
+            }
             None => runs.push(row),
         }
     }
@@ -64,6 +65,25 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::importer::notes::Code;
+
+    #[test]
+    fn what_is_to_be_doubted_of_any_stage_is_of_the_run() {
+        let row = |doubt: Option<Code>| {
+            let mut found = Found {
+                run: Some("x".to_owned()),
+                stages: vec![FoundStage::default()],
+                ..Found::default()
+            };
+            if let Some(code) = doubt {
+                found.notes.doubt(code, "so");
+            }
+            found
+        };
+        let runs = join(vec![row(None), row(Some(Code::CountsDisagree))]);
+        assert_eq!((runs.len(), runs[0].stages.len()), (1, 2));
+        assert_eq!(runs[0].notes.caveats.len(), 1);
+    }
 
     #[test]
     fn definitions_and_names_are_taken_only_where_they_are_some() {
@@ -79,6 +99,8 @@ mod tests {
             (true, Some(tag.clone()), Some("20261129T190000Z".to_owned()))
         );
         assert_eq!(read("infergate/1", "../../etc"), (true, Some(tag), None));
-        assert_eq!(read("nobody/7", "x"), (false, None, None));
+        for other in ["nobody/7", "aiperf/1"] {
+            assert_eq!(read(other, "x"), (false, None, None));
+        }
     }
 }

@@ -74,10 +74,18 @@ fn no_figures(run: &Run, stage: &StageSummary) -> Option<String> {
         let merge = "a shard is part of a load; `infergate merge` puts the shards together";
         return Some(format!("{merge} (it is number {})", shard.index));
     }
-    if run.end == RunEnd::Interrupted {
-        return Some("the run was interrupted".to_owned());
+    if run.origin.is_some() {
+        let why = "another tool measured it, and what is to be doubted of that would be lost; take that tool's own file";
+        return Some(why.to_owned());
     }
-    None
+    if run.untrusted {
+        return Some("it is of a job whose code nobody had accepted".to_owned());
+    }
+    match &run.end {
+        RunEnd::Complete => None,
+        RunEnd::Interrupted => Some("the run was interrupted".to_owned()),
+        RunEnd::TargetLost { error } => Some(format!("the target was lost: {error}")),
+    }
 }
 
 impl Load<'_> {

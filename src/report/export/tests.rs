@@ -1,12 +1,26 @@
 //! Results in other tools' shapes: what is written, and what is left out.
 
+use std::collections::BTreeMap;
+
 use super::{llm_d, vllm};
 use crate::metric::Metric;
 use crate::report::tests::fixture;
-use crate::summary::{InvalidReason, Run, RunEnd};
+use crate::summary::{InvalidReason, Origin, Run, RunEnd};
 
 fn run() -> Run {
     fixture::run("20261129T191243Z-1f3a9c0e-0001", "0.11.0", 1.0)
+}
+
+fn foreign() -> Origin {
+    Origin {
+        tool: "aiperf".to_owned(),
+        version: None,
+        shape: "json".to_owned(),
+        file: "x.json".to_owned(),
+        sha256: String::new(),
+        lossy: BTreeMap::new(),
+        caveats: Vec::new(),
+    }
 }
 
 #[test]
@@ -62,11 +76,36 @@ fn figures_that_stand_for_nothing_are_left_out_and_named() {
         "{:?}",
         exported.left_out
     );
-    let mut interrupted = run();
-    interrupted.end = RunEnd::Interrupted;
-    let exported = llm_d(&[interrupted]);
-    assert!(exported.files.is_empty());
-    assert!(exported.left_out[0].ends_with("the run was interrupted"));
+    let left_out = |change: &dyn Fn(&mut Run)| {
+        let mut run = run();
+        change(&mut run);
+        let exported = llm_d(&[run]);
+        assert!(exported.files.is_empty());
+        exported.left_out[0].clone()
+    };
+    let lost = RunEnd::TargetLost {
+        error: "connection refused".to_owned(),
+    };
+    for (why, said) in [
+        (
+            left_out(&|run| run.end = RunEnd::Interrupted),
+            "the run was interrupted",
+        ),
+        (
+            left_out(&|run| run.end = lost.clone()),
+            "the target was lost: connection refused",
+        ),
+        (
+            left_out(&|run| run.untrusted = true),
+            "whose code nobody had accepted",
+        ),
+        (
+            left_out(&|run| run.origin = Some(foreign())),
+            "take that tool's own file",
+        ),
+    ] {
+        assert!(why.ends_with(said), "{why}");
+    }
 }
 
 #[test]
